@@ -1,0 +1,60 @@
+import type { ContentHash } from './ids.ts';
+import type { RelPath } from './rel-path.ts';
+import type { FrozenRules } from './rules.ts';
+import type { DirectoryEntry, FileEntry, Observed, SnapshotNode, SymlinkEntry } from './snapshot.ts';
+
+/**
+ * A regular file that was seen and whose content is still to be read. `statedSize` is the size at the walk (bytes).
+ */
+export interface PendingFile {
+  readonly kind: 'pending';
+  readonly statedSize: number;
+}
+
+/** One difference between the base snapshot and the workspace: a known node, a file to be read, or a removal. */
+export interface DraftEdit {
+  readonly path: RelPath;
+  /** undefined: the base has the path and the workspace has not (or it left the scope unseen) */
+  readonly node: FileEntry | SymlinkEntry | DirectoryEntry | Observed | PendingFile | undefined;
+}
+
+/**
+ * What reading one file gave: its bytes and the exact metadata that belongs to them, or why it could not be read.
+ * `content` is the whole file as one buffer up to {@link WHOLE_FILE_BYTES}; larger files give a function that streams it,
+ * and that may be called again (the second reading must give the same bytes, else the file is `unstable`).
+ */
+export type FileReading =
+  | {
+      readonly ok: true;
+      readonly size: number;
+      readonly mtimeNs: bigint;
+      readonly mode: number;
+      readonly content: Buffer | (() => Iterable<Buffer>);
+    }
+  /** `node`: what the path turned out to be (a link, a directory, unreadable…); undefined: gone */
+  | { readonly ok: false; readonly node: SnapshotNode | undefined };
+
+export const WHOLE_FILE_BYTES = 8 * 1024 ** 2;
+
+/**
+ * A snapshot on its way into a store: edits against a base tree, sorted by path, one per path.
+ * With `base` undefined the edits are the whole tree.
+ */
+export interface SnapshotDraft {
+  readonly base: ContentHash | undefined;
+  readonly edits: readonly DraftEdit[];
+  readonly rules: FrozenRules;
+  readonly truncated: boolean;
+  /** Reads a pending file, with retries until it holds still; never throws for a reason that belongs to the file. */
+  readonly read: (path: RelPath) => FileReading;
+}
+
+/** The fast path made visible (seed 000). */
+export interface CaptureStats {
+  /** regular files in scope that were met */
+  readonly filesObserved: number;
+  /** taken from the base without being opened */
+  readonly filesReused: number;
+  /** opened and read */
+  readonly filesRead: number;
+}
