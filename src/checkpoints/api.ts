@@ -96,8 +96,11 @@ export interface Preview {
   readonly verifyCommand: string | undefined;
 }
 
-/** Consent: true executes the plan as shown. Without it nothing is written (`CONFIRMATION_REQUIRED`). */
-export type Confirm = (preview: Preview) => boolean | Promise<boolean>;
+/**
+ * Consent: true executes the plan as shown; `always` agrees beforehand to whatever the plan is. Without it nothing is written
+ * (`CONFIRMATION_REQUIRED`). No lock is held while the function decides; if the workspace differs afterwards: `PLAN_STALE`.
+ */
+export type Confirm = 'always' | ((preview: Preview) => boolean | Promise<boolean>);
 
 export interface RestoreOptions {
   readonly checkpoint: CheckpointName;

@@ -65,7 +65,8 @@ export function* pairNodes(
   }
 }
 
-function sameNode(a: SnapshotNode, b: SnapshotNode): boolean {
+/** Tells whether two nodes are equal in every field. */
+export function sameNode(a: SnapshotNode, b: SnapshotNode): boolean {
   if (a.kind === 'observed' || b.kind === 'observed') {
     return (
       a.kind === 'observed' &&

@@ -133,6 +133,12 @@ export interface SnapshotStore {
   /** Tells which of the blobs are missing, without reading them. */
   missing(hashes: Iterable<ContentHash>): Promise<ReadonlySet<ContentHash>>;
 
+  /**
+   * A token that is equal only while no content has been removed or cut short since it was last taken (it may also change when content is added).
+   * Lets a capture trust the blobs of its base without looking each one up. Missing: they are looked up.
+   */
+  contentToken?(): Promise<string>;
+
   /** A blob's bytes, hash checked. Throws `OBJECT_MISSING`, `OBJECT_CORRUPT`. */
   readBlob(hash: ContentHash): Promise<Buffer>;
 

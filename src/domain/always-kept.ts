@@ -1,0 +1,45 @@
+import type { CheckpointId } from './ids.ts';
+import type { Operation } from './operation.ts';
+import type { RetentionSubject } from './retention.ts';
+
+/** What retention must never drop, whatever the policy says. */
+export interface KeepInput {
+  /** In any order; of each workspace the newest {@link KEPT_OPERATIONS} count. */
+  readonly operations: readonly Pick<Operation, 'id' | 'dirHash' | 'before' | 'after'>[];
+  /** `run_start` checkpoints of open runs */
+  readonly openRunStarts: ReadonlySet<CheckpointId>;
+  /** checkpoints that an open journal needs */
+  readonly journal: ReadonlySet<CheckpointId>;
+}
+
+/** Operations of a workspace whose both ends are kept (design, section 6). */
+export const KEPT_OPERATIONS = 10;
+
+/** Gives the checkpoints that are kept whatever the policies say, each with its reasons. */
+export function alwaysKept(
+  checkpoints: readonly RetentionSubject[],
+  input: KeepInput,
+): ReadonlyMap<CheckpointId, readonly string[]> {
+  const kept = new Map<CheckpointId, string[]>();
+  const keep = (id: CheckpointId, reason: string) => {
+    const reasons = kept.get(id);
+    if (reasons === undefined) kept.set(id, [reason]);
+    else if (!reasons.includes(reason)) reasons.push(reason);
+  };
+  for (const { id, pinned } of checkpoints) if (pinned) keep(id, 'pinned');
+  for (const operation of newestOperations(input.operations)) {
+    if (operation.before !== null) keep(operation.before, `before operation ${operation.id}`);
+    if (operation.after !== null) keep(operation.after, `after operation ${operation.id}`);
+  }
+  for (const id of input.openRunStarts) keep(id, 'start of an open run');
+  for (const id of input.journal) keep(id, 'needed by an open journal');
+  return kept;
+}
+
+/** Operation ids are ULIDs: the greatest are the newest. */
+function* newestOperations<T extends Pick<Operation, 'id' | 'dirHash'>>(operations: readonly T[]) {
+  const byWorkspace = Map.groupBy(operations, ({ dirHash }) => dirHash);
+  for (const own of byWorkspace.values()) {
+    yield* own.toSorted((a, b) => (a.id < b.id ? 1 : a.id > b.id ? -1 : 0)).slice(0, KEPT_OPERATIONS);
+  }
+}
