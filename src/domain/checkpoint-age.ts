@@ -12,10 +12,10 @@ export function oldestFirst<T extends Aged>(checkpoints: readonly T[]): readonly
   const aged = checkpoints
     .toSorted((a, b) => a.seq - b.seq)
     .map((checkpoint) => {
-      const before = latest.get(checkpoint.sessionId) ?? '';
-      const time = checkpoint.createdAt > before ? checkpoint.createdAt : before;
-      latest.set(checkpoint.sessionId, time);
-      return { checkpoint, time };
+      const before = latest.get(checkpoint.sessionId);
+      if (before !== undefined && before > checkpoint.createdAt) return { checkpoint, time: before };
+      latest.set(checkpoint.sessionId, checkpoint.createdAt);
+      return { checkpoint, time: checkpoint.createdAt };
     });
   aged.sort(
     (a, b) =>
