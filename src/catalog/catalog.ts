@@ -67,7 +67,7 @@ export interface Catalog extends Disposable {
     readonly sessionId: SessionId;
     readonly dirHash: DirHash;
     readonly engine: EngineName;
-    readonly ownerLock: string;
+    readonly ownerLock: string | null;
   }): Reservation;
   /** Turns a reserved row into a committed one; immutable from here. */
   commit(checkpoint: Omit<Checkpoint, 'pinned' | 'restorable'>): Checkpoint;

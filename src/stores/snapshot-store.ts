@@ -34,6 +34,14 @@ export interface PublishedCheckpoint {
   readonly digest: ContentHash;
 }
 
+/** Which checkpoint of a store is meant. `sandboxRef` is null for a capture that never got as far as having one. */
+export interface CheckpointLocation {
+  readonly id: CheckpointId;
+  readonly sessionId: SessionId;
+  readonly seq: number;
+  readonly sandboxRef: string | null;
+}
+
 /** A manifest as it was found in the store; `pinned` from the mark beside it. */
 export interface StoredManifest extends PublishedCheckpoint {
   readonly record: CheckpointRecord;
@@ -98,18 +106,11 @@ export interface SnapshotStore {
    */
   publish(record: CheckpointRecord): Promise<PublishedCheckpoint>;
 
-  /** Removes a published checkpoint durably; content stays until {@link collect}. No error where it is gone already. */
-  retract(where: {
-    readonly sessionId: SessionId;
-    readonly seq: number;
-    readonly sandboxRef: string;
-  }): Promise<void>;
+  /** Removes a published checkpoint durably; content stays until {@link collect}. No error where it is gone already or belongs to another id. */
+  retract(where: CheckpointLocation): Promise<void>;
 
   /** Puts or removes the pin mark beside the manifest. */
-  setPinned(
-    where: { readonly sessionId: SessionId; readonly seq: number; readonly sandboxRef: string },
-    pinned: boolean,
-  ): Promise<void>;
+  setPinned(where: CheckpointLocation, pinned: boolean): Promise<void>;
 
   /** Reads every manifest; those that can't be read come back as problems, by name, and do not stop the others. */
   manifests(): Promise<{
@@ -118,11 +119,7 @@ export interface SnapshotStore {
   }>;
 
   /** Reads one manifest and checks its digest. Throws `OBJECT_MISSING`, `MANIFEST_INVALID`, `FORMAT_UNSUPPORTED`. */
-  manifest(where: {
-    readonly sessionId: SessionId;
-    readonly seq: number;
-    readonly sandboxRef: string;
-  }): Promise<StoredManifest>;
+  manifest(where: CheckpointLocation): Promise<StoredManifest>;
 
   /** Opens a snapshot for reading. Throws `OBJECT_MISSING`, `OBJECT_CORRUPT` (also later, from the view's methods). */
   open(ref: SnapshotRef): Promise<SnapshotView>;
