@@ -14,4 +14,6 @@ export interface Locks {
   acquire(name: string, mode: 'shared' | 'exclusive', waitMs: number): Promise<LockHold | undefined>;
   /** Tells whether anybody holds `name` exclusively (a probe that leaves nothing). */
   isHeld(name: string): boolean;
+  /** Removes the files of locks that nobody holds and that were created before `before` (ms since the epoch); returns how many. */
+  sweep(before: number): number;
 }

@@ -1,0 +1,69 @@
+import { randomBytes } from 'node:crypto';
+import { realpathSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import type { FileSystem } from './file-system.ts';
+
+/**
+ * Replaces a file so that a reader, a kill or a power cut sees the old bytes or the new ones.
+ *
+ * The file gets mode 0600. A failure leaves the old file; a kill may leave `.<name>.<random>.tmp` beside it.
+ */
+export function durableWrite(fs: FileSystem, path: string, data: Uint8Array): void {
+  const directory = dirname(path);
+  const temporary = temporaryName(path);
+  const fd = fs.openWrite(temporary, { exclusive: true, mode: 0o600 });
+  try {
+    try {
+      fs.write(fd, data);
+      fs.fsync(fd);
+    } finally {
+      fs.close(fd);
+    }
+    fs.rename(temporary, path);
+  } catch (error) {
+    removeQuietly(fs, temporary);
+    throw error;
+  }
+  fs.fsyncDirectory(directory);
+}
+
+/** A fresh name for the temporary file that becomes `path`, in the same directory. */
+export function temporaryName(path: string): string {
+  return join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
+}
+
+/** Matches what {@link temporaryName} gives, for the sweep of files left by a kill. */
+export function isTemporaryName(name: string): boolean {
+  return /^\..+\.[0-9a-f]{12}\.tmp$/s.test(name);
+}
+
+/**
+ * Makes sure that a directory exists with mode 0700, and creates missing parents likewise, under any umask.
+ * An existing directory that others could enter is closed to them; its parents stay as they are.
+ */
+export function ensurePrivateDirectory(fs: FileSystem, path: string): void {
+  const mode = modeOf(path);
+  if (mode === undefined) {
+    if (dirname(path) !== path && modeOf(dirname(path)) === undefined)
+      ensurePrivateDirectory(fs, dirname(path));
+    try {
+      fs.mkdir(path, 0o700);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+    if (modeOf(path) !== 0o700) fs.chmod(path, 0o700);
+  } else if ((mode & 0o077) !== 0) fs.chmod(realpathSync.native(path), 0o700);
+}
+
+function modeOf(path: string): number | undefined {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats === undefined ? undefined : stats.mode & 0o777;
+}
+
+function removeQuietly(fs: FileSystem, path: string): void {
+  try {
+    fs.unlink(path);
+  } catch {
+    // The error that led here says what happened; a leftover is swept like that of a kill.
+  }
+}

@@ -1,0 +1,175 @@
+import { lstatSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { WaymarkError } from '../domain/errors.ts';
+import { ensurePrivateDirectory, temporaryName } from './durable-write.ts';
+import type { FileSystem } from './file-system.ts';
+import { holdLockFile, removeLockFile } from './lock-file.ts';
+import { backoff, sleepSync } from './sleep.ts';
+import { databaseError, isBusy } from './sqlite-error.ts';
+
+/** What may be bound to a statement. A Date may not: node:sqlite would store NULL. */
+export type SqlValue = string | number | bigint | null | Uint8Array;
+export type SqlRow = Readonly<Record<string, SqlValue>>;
+
+/** ms to wait for another process's transaction; ours take some ms each. */
+const BUSY_TIMEOUT = 60_000;
+
+/**
+ * A SQLite database in WAL mode. Statements are prepared once per text. A busy database is waited for (60 s, then `STORE_BUSY`).
+ *
+ * Errors are {@link WaymarkError}s that name the file; what `body` throws passes through unchanged.
+ */
+export interface Database extends Disposable {
+  readonly path: string;
+  /** Runs one writing statement and returns the number of rows it changed. */
+  run(sql: string, ...values: readonly SqlValue[]): number;
+  get(sql: string, ...values: readonly SqlValue[]): SqlRow | undefined;
+  all(sql: string, ...values: readonly SqlValue[]): readonly SqlRow[];
+  /** Runs several statements without values. */
+  exec(sql: string): void;
+  /** Runs `body` between `BEGIN IMMEDIATE` and `COMMIT`, all or nothing. Announces the commit to the file system's hook as `name`. Does not nest. */
+  transaction<T>(name: string, body: () => T): T;
+}
+
+/**
+ * Opens a database, and creates it where missing: in WAL mode, file 0600, its directory 0700, under any umask
+ * (SQLite gives `-wal` and `-shm` the mode of the database). Closing truncates the WAL.
+ *
+ * @throws WaymarkError `CATALOG_CORRUPT`, `STORE_BUSY`, `PERMISSION_DENIED`, `NO_SPACE`, `IO_ERROR`; `UNSAFE_PATH` where `path` is a symlink
+ */
+export function openDatabase(path: string, fs: FileSystem): Database {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) createDatabase(path, fs);
+  else if (stats.isSymbolicLink()) throw new WaymarkError('UNSAFE_PATH', `Database ${path} is a symlink`);
+  else if ((stats.mode & 0o077) !== 0) fs.chmod(path, 0o600);
+  return new SqliteDatabase(path, fs);
+}
+
+class SqliteDatabase implements Database {
+  readonly path: string;
+  readonly #fs: FileSystem;
+  readonly #connection: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+  #wrote = false;
+
+  constructor(path: string, fs: FileSystem) {
+    this.path = path;
+    this.#fs = fs;
+    this.#connection = this.#guard(() => new DatabaseSync(path, { timeout: BUSY_TIMEOUT }));
+  }
+
+  run(sql: string, ...values: readonly SqlValue[]): number {
+    this.#wrote = true;
+    return this.#guard(() => Number(this.#statement(sql, values).run(...values).changes));
+  }
+
+  get(sql: string, ...values: readonly SqlValue[]): SqlRow | undefined {
+    return this.#guard(() => this.#statement(sql, values).get(...values));
+  }
+
+  all(sql: string, ...values: readonly SqlValue[]): readonly SqlRow[] {
+    return this.#guard(() => this.#statement(sql, values).all(...values));
+  }
+
+  exec(sql: string): void {
+    this.#wrote = true;
+    this.#guard(() => this.#connection.exec(sql));
+  }
+
+  transaction<T>(name: string, body: () => T): T {
+    if (this.#connection.isTransaction)
+      throw new WaymarkError('INTERNAL', `Transaction "${name}" begins inside another one`);
+    this.exec('BEGIN IMMEDIATE');
+    try {
+      const result = body();
+      this.#fs.step('commit', name);
+      this.#guard(() => this.#connection.exec('COMMIT'));
+      return result;
+    } catch (error) {
+      if (this.#connection.isTransaction) this.#connection.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  [Symbol.dispose](): void {
+    if (!this.#connection.isOpen) return;
+    try {
+      // Time-out 0: whoever else has the database open truncates it later.
+      if (this.#wrote) this.#connection.exec('PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)');
+    } catch (error) {
+      if (!isBusy(error)) throw databaseError(this.path, error);
+    } finally {
+      this.#statements.clear();
+      this.#connection.close();
+    }
+  }
+
+  #statement(sql: string, values: readonly SqlValue[]): StatementSync {
+    for (const value of values as readonly unknown[]) {
+      if (typeof value === 'object' && value !== null && !(value instanceof Uint8Array))
+        throw new WaymarkError('INTERNAL', `Cannot bind ${String(value)} to: ${sql}`);
+    }
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      statement = this.#connection.prepare(sql);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+
+  /** Tries again where SQLite gives up at once (`SQLITE_PROTOCOL`, a WAL under recovery) rather than wait; never inside a transaction. */
+  #guard<T>(call: () => T): T {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return call();
+      } catch (error) {
+        const again = isBusy(error) && attempt <= 8 && !this.#connection?.isTransaction;
+        if (!again) throw databaseError(this.path, error);
+        sleepSync(backoff(attempt));
+      }
+    }
+  }
+}
+
+/** Makes the file complete under another name first: nobody sees it without WAL mode, and a WAL left by a database that is gone never meets it. */
+function createDatabase(path: string, fs: FileSystem): void {
+  ensurePrivateDirectory(fs, dirname(path));
+  const lockPath = `${path}.create`;
+  let lock = holdLockFile(fs, lockPath, 'exclusive');
+  for (let attempt = 1; lock === undefined; attempt += 1) {
+    sleepSync(backoff(attempt));
+    lock = holdLockFile(fs, lockPath, 'exclusive');
+  }
+  try {
+    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) {
+      for (const suffix of ['-wal', '-shm', '-journal']) {
+        if (lstatSync(path + suffix, { throwIfNoEntry: false })) fs.unlink(path + suffix);
+      }
+      const temporary = temporaryName(path);
+      fillNewDatabase(temporary, fs);
+      fs.rename(temporary, path);
+      fs.fsyncDirectory(dirname(path));
+    }
+  } finally {
+    lock.close();
+  }
+  removeLockFile(fs, lockPath);
+}
+
+function fillNewDatabase(path: string, fs: FileSystem): void {
+  const fd = fs.openWrite(path, { exclusive: true, mode: 0o600 });
+  try {
+    fs.fchmod(fd, 0o600);
+  } finally {
+    fs.close(fd);
+  }
+  const connection = new DatabaseSync(path);
+  try {
+    connection.exec('PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL');
+  } catch (error) {
+    throw databaseError(path, error);
+  } finally {
+    connection.close();
+  }
+}
