@@ -76,6 +76,7 @@ export interface Catalog extends Disposable {
   /** Rows in state `creating` or `deleting`, for the sweep of dead ones. */
   unfinished(): readonly {
     readonly id: CheckpointId;
+    readonly dirHash: DirHash;
     readonly sessionId: SessionId;
     readonly seq: number;
     readonly state: 'creating' | 'deleting';

@@ -1,0 +1,101 @@
+import type { Checkpoint, EngineName } from '../domain/checkpoint.ts';
+import { coverageOf } from '../domain/coverage.ts';
+import type { CaptureStats, SnapshotDraft } from '../domain/draft.ts';
+import { isWaymarkError } from '../domain/errors.ts';
+import type { RelPath } from '../domain/rel-path.ts';
+import type { Skip, SnapshotNode, SnapshotView } from '../domain/snapshot.ts';
+import type { SnapshotStore, WrittenSnapshot } from '../stores/snapshot-store.ts';
+import type { Observation, ScopeSource } from '../workspace/observation.ts';
+import { type CheckpointOrigin, commitCheckpoint, type DescribedSnapshot } from './commit-checkpoint.ts';
+import type { WorkspaceContext } from './home-context.ts';
+import { observe } from './present.ts';
+import { selectedDraft } from './selected-draft.ts';
+import { keepCache, noteBase, trustedCache } from './trusted-cache.ts';
+
+export type CaptureOutcome =
+  | { readonly kind: 'taken'; readonly checkpoint: Checkpoint; readonly stats: CaptureStats }
+  | { readonly kind: 'same'; readonly checkpoint: Checkpoint; readonly stats: CaptureStats }
+  | { readonly kind: 'too_many_files'; readonly files: number };
+
+export interface CaptureInput {
+  readonly origin: CheckpointOrigin;
+  readonly scope: ScopeSource;
+  /** Only these paths and what lies below them. */
+  readonly selection: readonly RelPath[];
+  /** Gives the earlier record that makes this one superfluous, if the tree is the same. */
+  readonly sameAs?: (root: string) => Checkpoint | undefined;
+  /** Nothing is taken when the workspace equals the engine's newest capture. */
+  readonly onlyIfChanged?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+type Observed = Extract<Observation, { readonly kind: 'observed' }>;
+
+/** Captures the workspace as it is into a committed checkpoint. Call under holds on workspace and store. */
+export async function capture(
+  context: WorkspaceContext,
+  store: SnapshotStore,
+  input: CaptureInput,
+): Promise<CaptureOutcome | undefined> {
+  const trusted = await trustedCache(context, store);
+  const observation = await observe(context, trusted?.cache, input.scope, input.signal);
+  if (observation.kind === 'too_many_files') return observation;
+  if (input.onlyIfChanged && observation.unchanged) return undefined;
+  const draft =
+    input.selection.length === 0
+      ? observation.draft
+      : selectedDraft(observation.draft, trusted?.base, input.selection);
+  const { stats } = observation;
+  let written: WrittenSnapshot | undefined;
+  let earlier: Checkpoint | undefined;
+  const checkpoint = await commitCheckpoint(context, store, input.origin, async () => {
+    written = await store.write(draft);
+    earlier = input.sameAs?.(written.ref.root);
+    return earlier === undefined ? await describe(store, draft, written, observation) : undefined;
+  });
+  const fresh = !observation.unchanged || stats.filesRead > 0 || trusted === undefined;
+  if (written !== undefined && draft === observation.draft && fresh) {
+    await keepCache(context, store, observation.next({ root: written.ref.root, read: written.read }), written.ref);
+  } else if (written !== undefined && trusted !== undefined) await noteBase(context, store, trusted.ref);
+  if (checkpoint !== undefined) return { kind: 'taken', checkpoint, stats };
+  return earlier === undefined ? undefined : { kind: 'same', checkpoint: earlier, stats };
+}
+
+async function describe(
+  store: SnapshotStore,
+  draft: SnapshotDraft,
+  written: WrittenSnapshot,
+  observation: Observed,
+): Promise<DescribedSnapshot> {
+  if (draft !== observation.draft) return describeView(await store.open(written.ref), written);
+  let stored = observation.storedCount;
+  let bytes = observation.storedBytes;
+  const late: Skip[] = [];
+  for (const [path, node] of written.read) {
+    if (node === undefined || node.kind === 'observed') {
+      stored -= 1;
+      if (node !== undefined) late.push({ path, reason: node.reason });
+    }
+  }
+  for (const edit of draft.edits) {
+    if (edit.node?.kind !== 'pending') continue;
+    const node = written.read.get(edit.path);
+    bytes += (node?.kind === 'file' ? node.size : 0) - edit.node.statedSize;
+  }
+  return { written, coverage: coverageOf(stored, [...observation.skips, ...late], draft.truncated), sizeBytes: bytes };
+}
+
+/** Describes a snapshot by reading its tree. */
+export function describeView(view: SnapshotView, written: WrittenSnapshot): DescribedSnapshot {
+  let stored = 0;
+  let sizeBytes = 0;
+  const skips: Skip[] = [];
+  for (const [path, node] of view.nodes()) {
+    if (node.kind === 'observed') skips.push({ path, reason: node.reason });
+    else {
+      stored += 1;
+      if (node.kind === 'file') sizeBytes += node.size;
+    }
+  }
+  return { written, coverage: coverageOf(stored, skips, view.truncated), sizeBytes };
+}

@@ -1,0 +1,70 @@
+import type { OpenRun } from '../catalog/catalog.ts';
+import { WaymarkError } from '../domain/errors.ts';
+import type { HomeContext } from './home-context.ts';
+
+/** The lock that a run or wave holds while its process lives. */
+export function claimLock(run: { readonly kind: 'run' | 'wave'; readonly id: string }): string {
+  return `${run.kind}-${run.id.toLowerCase()}`;
+}
+
+/** Runs and waves that are really going on in the workspace, above it or below it. Dead ones are left for the sweep. */
+export function liveClaims(context: HomeContext, root: string): readonly OpenRun[] {
+  return context.catalog
+    .openRuns()
+    .filter((run) => touches(run.path, root) && context.locks.isHeld(claimLock(run)));
+}
+
+/** Claims whose process is gone. */
+export function deadClaims(context: HomeContext): readonly OpenRun[] {
+  return context.catalog.openRuns().filter((run) => !context.locks.isHeld(claimLock(run)));
+}
+
+/**
+ * Refuses while a wave is open, waiting up to `waitMs` for its end.
+ *
+ * @throws WaymarkError `WAVE_ACTIVE` naming who holds it
+ */
+export async function refuseDuringWave(context: HomeContext, root: string, waitMs: number): Promise<void> {
+  await untilFree(context, root, waitMs, (claim) => claim.kind === 'wave');
+}
+
+/** Refuses while a wave or a run other than the caller's own is going on. @throws WaymarkError `WAVE_ACTIVE`, `RUN_ACTIVE` */
+export async function refuseDuringRun(context: HomeContext, root: string, waitMs: number): Promise<void> {
+  await untilFree(context, root, waitMs, (claim) => claim.kind === 'wave' || claim.id !== context.currentRun);
+}
+
+async function untilFree(
+  context: HomeContext,
+  root: string,
+  waitMs: number,
+  blocks: (claim: OpenRun) => boolean,
+): Promise<void> {
+  const until = context.clock.now() + waitMs;
+  for (;;) {
+    const blocker = liveClaims(context, root).find(blocks);
+    if (blocker === undefined) return;
+    if (context.clock.now() >= until) throw heldBy(blocker);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+function heldBy(claim: OpenRun): WaymarkError {
+  const who = `process ${claim.pid}, "${claim.label}", since ${claim.since}`;
+  return claim.kind === 'wave'
+    ? new WaymarkError('WAVE_ACTIVE', `A wave is going on in ${claim.path} (${who})`, {
+        hint: 'Wait until all its agents have finished, or use --wait SECONDS',
+        details: { pid: claim.pid, label: claim.label, since: claim.since },
+      })
+    : new WaymarkError('RUN_ACTIVE', `Run ${claim.id} is going on in ${claim.path} (${who})`, {
+        hint: 'Wait until it has finished, or restore from inside it',
+        details: { run_id: claim.id, pid: claim.pid, label: claim.label, since: claim.since },
+      });
+}
+
+function touches(a: string, b: string): boolean {
+  return a === b || inside(a, b) || inside(b, a);
+}
+
+function inside(child: string, parent: string): boolean {
+  return child.startsWith(parent.endsWith('/') ? parent : `${parent}/`);
+}

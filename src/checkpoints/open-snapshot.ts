@@ -1,0 +1,28 @@
+import type { Checkpoint } from '../domain/checkpoint.ts';
+import { WaymarkError } from '../domain/errors.ts';
+import type { SnapshotView } from '../domain/snapshot.ts';
+import type { SnapshotStore } from '../stores/snapshot-store.ts';
+import type { HomeContext } from './home-context.ts';
+
+/** A checkpoint's snapshot with the store it lies in. */
+export interface OpenSnapshot {
+  readonly checkpoint: Checkpoint;
+  readonly store: SnapshotStore;
+  readonly view: SnapshotView;
+}
+
+/**
+ * Opens a checkpoint's snapshot after checking that its manifest says what the catalog says. Call under a hold on the store.
+ *
+ * @throws WaymarkError `OBJECT_MISSING`, `OBJECT_CORRUPT`, `MANIFEST_INVALID`, `FORMAT_UNSUPPORTED`
+ */
+export async function openSnapshot(context: HomeContext, checkpoint: Checkpoint): Promise<OpenSnapshot> {
+  const store = context.store(checkpoint.engine, checkpoint.workspace);
+  const manifest = await store.manifest(checkpoint);
+  if (manifest.digest !== checkpoint.digest || manifest.record.id !== checkpoint.id) {
+    throw new WaymarkError('MANIFEST_INVALID', `The manifest of checkpoint ${checkpoint.id} is not the one that was committed`, {
+      hint: `Another manifest lies at ${checkpoint.filesystemPath}; see: waymark checkpoints verify`,
+    });
+  }
+  return { checkpoint, store, view: await store.open(checkpoint.snapshot) };
+}

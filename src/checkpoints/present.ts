@@ -1,0 +1,71 @@
+import type { CaptureStats, SnapshotDraft } from '../domain/draft.ts';
+import { WaymarkError } from '../domain/errors.ts';
+import { type OverlayView, overlayView, pairsToOverlay } from '../domain/overlay-view.ts';
+import { pairNodes } from '../domain/diff.ts';
+import type { RelPath } from '../domain/rel-path.ts';
+import type { NodePair, SnapshotNode, SnapshotView } from '../domain/snapshot.ts';
+import type { SnapshotStore } from '../stores/snapshot-store.ts';
+import { hashPending } from '../workspace/hash-pending.ts';
+import type { Observation, ScopeSource } from '../workspace/observation.ts';
+import { observeWorkspace } from '../workspace/observe.ts';
+import type { StatCache } from '../workspace/stat-cache.ts';
+import type { WorkspaceContext } from './home-context.ts';
+import { liveScope } from './live-scope.ts';
+import { trustedCache } from './trusted-cache.ts';
+
+/** Looks at the workspace against a stat cache, or afresh. Call under holds on workspace and store. */
+export async function observe(
+  context: WorkspaceContext,
+  cache: StatCache | undefined,
+  scope: ScopeSource,
+  signal?: AbortSignal,
+): Promise<Observation> {
+  return await observeWorkspace({
+    root: context.identity.path,
+    scope,
+    cache,
+    git: context.git,
+    onProgress: (done) => context.progress({ phase: 'walk', done, total: undefined }),
+    ...(signal === undefined ? {} : { signal }),
+  });
+}
+
+/** The workspace as it is: as a draft a store can take, and as a snapshot in memory with every content hashed. */
+export interface Present {
+  readonly draft: SnapshotDraft;
+  readonly view: OverlayView;
+  readonly stats: CaptureStats;
+}
+
+/**
+ * Makes the workspace as it is comparable with snapshots: changed files are read and hashed, nothing is stored.
+ * No limit on the number of files applies, since nothing is kept.
+ */
+export async function presentState(context: WorkspaceContext, store: SnapshotStore): Promise<Present> {
+  const scope = liveScope(context);
+  const trusted = await trustedCache(context, store);
+  const observation = await observe(context, trusted?.cache, {
+    ...scope,
+    limits: { ...scope.limits, maxFiles: Number.MAX_SAFE_INTEGER },
+  });
+  if (observation.kind !== 'observed') {
+    throw new WaymarkError('INTERNAL', `The walk of ${context.identity.path} stopped at a limit that was not set`);
+  }
+  const read = await hashPending(observation);
+  const edits = new Map<RelPath, SnapshotNode | undefined>();
+  for (const { path, node } of observation.draft.edits) {
+    edits.set(path, node?.kind === 'pending' ? read.get(path) : node);
+  }
+  const { rules, truncated } = observation.draft;
+  return {
+    draft: observation.draft,
+    view: overlayView(trusted?.base, edits, rules, truncated),
+    stats: observation.stats,
+  };
+}
+
+/** Differing nodes from a stored snapshot to the workspace as it is. */
+export function pairsToPresent(store: SnapshotStore, from: SnapshotView, to: OverlayView): Iterable<NodePair> {
+  if (to.base === undefined) return pairNodes(from.nodes(), to.nodes());
+  return pairsToOverlay(from, store.diff(from, to.base), to);
+}

@@ -1,0 +1,85 @@
+import type { Checkpoint } from '../domain/checkpoint.ts';
+import type { SnapshotDraft } from '../domain/draft.ts';
+import type { RelPath } from '../domain/rel-path.ts';
+import { isStored, type Entry, type NodePair, type SnapshotNode, type SnapshotView } from '../domain/snapshot.ts';
+import { type OverlayView, overlayView } from '../domain/overlay-view.ts';
+import { planRestore } from '../restore/plan-restore.ts';
+import type { RestorePlan, Selection } from '../restore/restore-plan.ts';
+import type { SnapshotStore } from '../stores/snapshot-store.ts';
+import { compileScope, type Scope } from '../workspace/scope/scope.ts';
+import { scopesBetween } from './scopes-between.ts';
+import type { WorkspaceContext } from './home-context.ts';
+import { lookAt } from './look-at.ts';
+import { pairsToPresent, presentState } from './present.ts';
+
+/** A plan together with the workspace as it was when the plan was made, ready to become the safety checkpoint. */
+export interface Prepared {
+  readonly plan: RestorePlan;
+  readonly view: OverlayView;
+  readonly draft: SnapshotDraft;
+}
+
+/** Plans a restore of `target` against the workspace as it is; writes nothing. Call under holds on workspace and store. */
+export async function prepareRestore(
+  context: WorkspaceContext,
+  store: SnapshotStore,
+  checkpoint: Checkpoint,
+  target: SnapshotView,
+  selection: Selection,
+): Promise<Prepared> {
+  const present = await presentState(context, store);
+  const presentScope = compileScope(present.view.rules);
+  const pairs = [...pairsToPresent(store, target, present.view)];
+  const edits = await lookCloser(context, present.draft, pairs, target, presentScope);
+  const view = overlayView(present.view.base, new Map([...present.view.edits, ...edits]), present.view.rules, present.view.truncated);
+  const plan = planRestore({
+    target,
+    present: view,
+    pairs: edits.size === 0 ? pairs : pairsToPresent(store, target, view),
+    targetScope: compileScope(target.rules),
+    presentScope,
+    betweenScopes: await scopesBetween(context, checkpoint),
+    selection,
+  });
+  return { plan, view, draft: present.draft };
+}
+
+/**
+ * Present rules and limits do not decide what a safety checkpoint holds: paths that the restore may touch and that the walk only observed
+ * (ignored, over a limit, below a directory not walked) are looked at one by one. Secrets are not.
+ */
+async function lookCloser(
+  context: WorkspaceContext,
+  draft: SnapshotDraft,
+  pairs: readonly NodePair[],
+  target: SnapshotView,
+  presentScope: Scope,
+): Promise<ReadonlyMap<RelPath, SnapshotNode | undefined>> {
+  const edits = new Map<RelPath, SnapshotNode | undefined>();
+  for (const { path, from, to } of pairs) {
+    if (isStored(to) || presentScope.isSecret(path)) continue;
+    const overLimit = to?.kind === 'observed' && (to.reason === 'over_cap' || to.reason === 'over_total');
+    const unseen = isStored(from) && (to === undefined || to.reason === 'ignored' || to.reason === 'pruned');
+    if (!(unseen || (overLimit && target.get(path)?.kind !== 'observed'))) continue;
+    const found = lookAt(context.identity.path, path, draft.read);
+    if (found !== undefined) edits.set(path, found);
+  }
+  return edits;
+}
+
+/** The draft of the safety checkpoint: the workspace as planned against, with every path that the plan touches read again. */
+export function safetyDraft(prepared: Prepared): SnapshotDraft {
+  const edits = new Map(prepared.draft.edits.map(({ path, node }) => [path, node] as const));
+  for (const [path, node] of prepared.view.edits) {
+    const planned = edits.get(path);
+    if (planned === undefined || planned.kind !== 'pending') edits.set(path, asRead(node));
+  }
+  for (const { path, before } of prepared.plan.actions) if (before !== undefined) edits.set(path, asRead(before));
+  const sorted = [...edits].map(([path, node]) => ({ path, node })).sort((a, b) => (a.path < b.path ? -1 : 1));
+  return { ...prepared.draft, edits: sorted };
+}
+
+/** Files are read again when they are stored; the rest is held by the node itself. */
+function asRead(node: Entry | SnapshotNode | undefined): SnapshotDraft['edits'][number]['node'] {
+  return node?.kind === 'file' ? { kind: 'pending', statedSize: node.size } : node;
+}

@@ -1,0 +1,55 @@
+import type { Checkpoint } from '../domain/checkpoint.ts';
+import type { CheckpointFilter } from '../catalog/catalog.ts';
+import { decideRetention, type RetentionDecision } from '../domain/retention.ts';
+import { readJournal } from '../restore/journal.ts';
+import type { SnapshotStore } from '../stores/snapshot-store.ts';
+import { collectSoon } from './collect.ts';
+import { dropCheckpoints } from './drop-checkpoints.ts';
+import type { HomeContext, WorkspaceContext } from './home-context.ts';
+import { keepInput, retentionPaused } from './keep-input.ts';
+
+/** Drops what the policies no longer keep after a new checkpoint. Records only; never while a restore is under way; never fails the capture. */
+export async function retainAfterCapture(
+  context: WorkspaceContext,
+  store: SnapshotStore,
+  newest: Checkpoint,
+): Promise<void> {
+  try {
+    if (retentionPaused(context) || readJournal(context.layout, context.identity.dirHash) !== undefined) return;
+    const group = context.catalog.checkpoints(groupOf(newest));
+    const dropped = toDrop(group, decideFor(context, context.identity.path, group));
+    await using _hold = await store.hold('shared', 10_000);
+    await dropCheckpoints(context, dropped);
+  } catch (error) {
+    context.warn(`Old checkpoints could not be dropped: ${(error as Error).message}`);
+    return;
+  }
+  await collectSoon(context, store);
+}
+
+/** Decides by the settings of a workspace what of whole groups stays. */
+export function decideFor(
+  context: HomeContext,
+  workspace: string,
+  checkpoints: readonly Checkpoint[],
+): readonly RetentionDecision[] {
+  const { settings } = context.settings(workspace);
+  return decideRetention({
+    ...keepInput(context),
+    checkpoints,
+    keepPerSession: settings.retention.keep,
+    keepPerGitStore: settings.retention.gitKeep,
+    planPolicy: { maxCheckpoints: settings.maxCheckpoints, autoPrune: settings.autoPrune },
+  });
+}
+
+export function toDrop(checkpoints: readonly Checkpoint[], decisions: readonly RetentionDecision[]): readonly Checkpoint[] {
+  const dropped = new Set(decisions.filter(({ keep }) => !keep).map(({ id }) => id));
+  return checkpoints.filter(({ id }) => dropped.has(id));
+}
+
+/** The group whose policy a checkpoint falls under. */
+function groupOf({ planId, engine, workspace, sessionId }: Checkpoint): CheckpointFilter {
+  if (planId !== null) return { planId };
+  return engine === 'git' ? { dirHash: workspace.dirHash, engine } : { sessionId };
+}

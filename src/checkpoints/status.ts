@@ -1,0 +1,59 @@
+import { shortestPrefix } from '../domain/expiry.ts';
+import { readJournal } from '../restore/journal.ts';
+import type { WorkspaceStatus } from './api.ts';
+import { liveClaims } from './claims.ts';
+import { expiryOf } from './expire.ts';
+import type { WorkspaceContext } from './home-context.ts';
+import { retentionPaused } from './keep-input.ts';
+import { bytesWithout } from './prune.ts';
+
+/** The state of protection of a workspace. */
+export async function workspaceStatus(context: WorkspaceContext): Promise<WorkspaceStatus> {
+  const { catalog, identity, layout } = context;
+  const own = catalog.checkpoints({ dirHash: identity.dirHash });
+  const lastCheckpoint = own[0];
+  const journal = readJournal(layout, identity.dirHash);
+  const { maxStoreBytes } = context.settings(identity.path).settings.retention;
+  const storeBytes = await sizeOfStores(context);
+  const counts = Object.values(lastCheckpoint?.coverage.counts ?? {});
+  return {
+    workspace: identity,
+    home: layout.home,
+    lastCheckpoint,
+    checkpointCount: own.length,
+    openRuns: liveClaims(context, identity.path).map(({ id, kind, pid, label, since }) => ({ id, kind, pid, label, since })),
+    interruptedRestore:
+      journal === undefined ? undefined : { operationId: journal.operationId, startedAt: journal.startedAt },
+    notCovered: lastCheckpoint?.coverage.skipped ?? [],
+    notCoveredCount: counts.reduce((sum, count) => sum + count, 0),
+    storeBytes,
+    maxStoreBytes,
+    pruneWouldFree: storeBytes > maxStoreBytes ? await freeable(context, storeBytes, maxStoreBytes) : undefined,
+    retentionPaused: retentionPaused(context),
+    checkpointsBelow: workspacesBelow(context),
+  };
+}
+
+async function sizeOfStores(context: WorkspaceContext): Promise<number> {
+  let bytes = 0;
+  for (const store of context.existingStores()) bytes += (await store.size()).bytes;
+  return bytes;
+}
+
+/** What `prune` would free, found as `prune` finds it. */
+async function freeable(context: WorkspaceContext, storeBytes: number, maxStoreBytes: number): Promise<number> {
+  const stores = context.existingStores();
+  const { decisions, droppable } = expiryOf(context, context.identity.path, context.catalog.checkpoints());
+  const old = decisions.filter(({ keep }) => !keep).map(({ id }) => id);
+  const without = (count: number): Promise<number> => bytesWithout(stores, new Set([...old, ...droppable.slice(0, count)]));
+  const count = await shortestPrefix(droppable.length, async (dropped) => (await without(dropped)) <= maxStoreBytes);
+  return Math.max(0, storeBytes - (await without(count)));
+}
+
+function workspacesBelow(context: WorkspaceContext): readonly string[] {
+  const prefix = context.identity.path.endsWith('/') ? context.identity.path : `${context.identity.path}/`;
+  return context.catalog
+    .workspaces()
+    .filter(({ path, dirHash }) => path.startsWith(prefix) && context.catalog.checkpoints({ dirHash, limit: 1 }).length > 0)
+    .map(({ path }) => path);
+}

@@ -1,0 +1,49 @@
+import { isWaymarkError } from '../domain/errors.ts';
+import { deadClaims } from './claims.ts';
+import type { HomeContext } from './home-context.ts';
+import { lockWorkspace } from './workspace-lock.ts';
+import { isoTime } from '../platform/clock.ts';
+
+/**
+ * Cleans up after processes that died: captures that were never committed, drops that were never finished, runs and waves nobody holds.
+ * A capture holds its workspace shared while it lives, so a row `creating` in a workspace that can be held exclusively is dead.
+ * Gives the number of captures and drops swept.
+ */
+export async function sweep(context: HomeContext): Promise<number> {
+  sweepClaims(context);
+  let swept = 0;
+  for (const row of context.catalog.unfinished()) {
+    const workspace = context.catalog.workspace(row.dirHash);
+    if (workspace === undefined) continue;
+    try {
+      using _workspace = await lockWorkspace(context.locks, workspace.path, 'exclusive', 0);
+      const store = context.store(row.engine, workspace);
+      await using _store = await store.hold('shared', 0);
+      await store.retract({ id: row.id, sessionId: row.sessionId, seq: row.seq, sandboxRef: row.sandboxRef });
+      if (row.state === 'creating') context.catalog.abandon(row.id);
+      else context.catalog.removeCheckpoint(row.id);
+      swept += 1;
+    } catch (error) {
+      if (!isWaymarkError(error)) throw error;
+    }
+  }
+  return swept;
+}
+
+/** Records runs whose process died as interrupted and takes their claims away. */
+function sweepClaims(context: HomeContext): void {
+  for (const run of deadClaims(context)) {
+    const operation = run.operationId === null ? undefined : context.catalog.operation(run.operationId);
+    if (operation?.status === 'open') {
+      context.catalog.finishOperation(operation.id, {
+        status: 'interrupted',
+        finishedAt: isoTime(context.clock.now()),
+        before: operation.before ?? run.runStart,
+        after: null,
+        changedCount: 0,
+        skippedCount: 0,
+      });
+    }
+    context.catalog.removeOpenRun(run.id);
+  }
+}
