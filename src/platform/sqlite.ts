@@ -30,6 +30,8 @@ export interface Database extends Disposable {
   exec(sql: string): void;
   /** Runs `body` between `BEGIN IMMEDIATE` and `COMMIT`, all or nothing. Announces the commit to the file system's hook as `name`. Does not nest. */
   transaction<T>(name: string, body: () => T): T;
+  /** Gives free pages back to the file system and truncates the WAL as far as other users of the database let it. */
+  compact(): void;
 }
 
 /**
@@ -92,16 +94,29 @@ class SqliteDatabase implements Database {
     }
   }
 
+  compact(): void {
+    this.exec('PRAGMA incremental_vacuum');
+    this.#truncateWal();
+  }
+
   [Symbol.dispose](): void {
     if (!this.#connection.isOpen) return;
     try {
-      // Time-out 0: whoever else has the database open truncates it later.
-      if (this.#wrote) this.#connection.exec('PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)');
-    } catch (error) {
-      if (!isBusy(error)) throw databaseError(this.path, error);
+      if (this.#wrote) this.#truncateWal();
     } finally {
       this.#statements.clear();
       this.#connection.close();
+    }
+  }
+
+  /** Does not wait: whoever else uses the database truncates it later. */
+  #truncateWal(): void {
+    try {
+      this.#connection.exec('PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)');
+    } catch (error) {
+      if (!isBusy(error)) throw databaseError(this.path, error);
+    } finally {
+      this.#connection.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT}`);
     }
   }
 

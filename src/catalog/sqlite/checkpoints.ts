@@ -1,0 +1,112 @@
+import type { Checkpoint } from '../../domain/checkpoint.ts';
+import { WaymarkError } from '../../domain/errors.ts';
+import type { CheckpointId, SessionId } from '../../domain/ids.ts';
+import type { Database, SqlValue } from '../../platform/sqlite.ts';
+import type { CheckpointFilter } from '../catalog.ts';
+import { CONTENT_COLUMNS, type CommittedRecord, checkpointOf, contentValues } from './checkpoint-row.ts';
+
+/** Queries and changes of committed rows of `checkpoint_metadata`. */
+export function checkpointTable(database: Database) {
+  return {
+    checkpoint(id: CheckpointId): Checkpoint | undefined {
+      const row = database.get(
+        `SELECT * FROM checkpoint_metadata WHERE checkpoint_id = ? AND state = 'committed'`,
+        id,
+      );
+      return row && checkpointOf(row);
+    },
+
+    checkpointAt(sessionId: SessionId, seq: number): Checkpoint | undefined {
+      const row = database.get(
+        `SELECT * FROM checkpoint_metadata WHERE session_id = ? AND seq = ? AND state = 'committed'`,
+        sessionId,
+        seq,
+      );
+      return row && checkpointOf(row);
+    },
+
+    checkpoints(filter: CheckpointFilter = {}): readonly Checkpoint[] {
+      const { sql, values } = select(filter);
+      return database.all(sql, ...values).map(checkpointOf);
+    },
+
+    setPinned(id: CheckpointId, pinned: boolean): void {
+      database.transaction('set pinned', () => setFlag(database, 'pinned', id, pinned));
+    },
+
+    setRestorable(id: CheckpointId, restorable: boolean): void {
+      database.transaction('set restorable', () => setFlag(database, 'restorable', id, restorable));
+    },
+
+    replacePurged(checkpoint: CommittedRecord): void {
+      const { id } = checkpoint;
+      database.transaction('replace purged', () => {
+        database.run('INSERT INTO purge_permit VALUES (?)', id);
+        const changed = database.run(
+          `UPDATE checkpoint_metadata SET ${CONTENT_COLUMNS.map((column) => `${column} = ?`).join(', ')}
+           WHERE checkpoint_id = ? AND session_id = ? AND seq = ? AND state = 'committed'`,
+          ...contentValues(checkpoint),
+          id,
+          checkpoint.sessionId,
+          checkpoint.seq,
+        );
+        database.run('DELETE FROM purge_permit WHERE checkpoint_id = ?', id);
+        if (changed === 0) throw noCheckpoint(id);
+      });
+    },
+
+    markDeleting(ids: readonly CheckpointId[]): void {
+      if (ids.length === 0) return;
+      database.transaction('mark deleting', () => {
+        for (const id of ids) {
+          database.run(
+            `UPDATE checkpoint_metadata SET state = 'deleting' WHERE checkpoint_id = ? AND state = 'committed'`,
+            id,
+          );
+        }
+      });
+    },
+
+    removeCheckpoint(id: CheckpointId): void {
+      database.transaction('remove checkpoint', () => {
+        database.run('DELETE FROM checkpoint_metadata WHERE checkpoint_id = ?', id);
+      });
+    },
+  };
+}
+
+function select(filter: CheckpointFilter): { readonly sql: string; readonly values: readonly SqlValue[] } {
+  const conditions = [
+    ['dir_hash = ?', filter.dirHash],
+    ['session_id = ?', filter.sessionId],
+    ['plan_id = ?', filter.planId],
+    ['run_id = ?', filter.runId],
+    ['engine = ?', filter.engine],
+  ] as const;
+  const given = conditions.filter(([, value]) => value !== undefined);
+  const where = ["state = 'committed'", ...given.map(([condition]) => condition)].join(' AND ');
+  return {
+    sql: `SELECT * FROM checkpoint_metadata WHERE ${where} ORDER BY order_time DESC, session_id DESC, seq DESC LIMIT ?`,
+    values: [...given.map(([, value]) => value as string), filter.limit ?? -1],
+  };
+}
+
+function setFlag(
+  database: Database,
+  column: 'pinned' | 'restorable',
+  id: CheckpointId,
+  value: boolean,
+): void {
+  const changed = database.run(
+    `UPDATE checkpoint_metadata SET ${column} = ? WHERE checkpoint_id = ? AND state = 'committed'`,
+    value ? 1 : 0,
+    id,
+  );
+  if (changed === 0) throw noCheckpoint(id);
+}
+
+function noCheckpoint(id: CheckpointId): WaymarkError {
+  return new WaymarkError('CHECKPOINT_NOT_FOUND', `No checkpoint ${id}`, {
+    hint: 'See: waymark checkpoints list',
+  });
+}

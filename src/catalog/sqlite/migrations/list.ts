@@ -1,0 +1,5 @@
+import { initial } from './001-initial.ts';
+import type { Migration } from './migration.ts';
+
+/** All migrations, versions counting up from 1 without a gap. */
+export const MIGRATIONS: readonly Migration[] = [initial];
