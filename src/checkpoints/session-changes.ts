@@ -1,0 +1,63 @@
+import type { SessionId } from '../domain/ids.ts';
+import type { Operation, PathChange } from '../domain/operation.ts';
+import { comparePaths, type RelPath } from '../domain/rel-path.ts';
+import type { SnapshotStore } from '../stores/snapshot-store.ts';
+import { takenBack } from './choose-operation.ts';
+import type { WorkspaceContext } from './home-context.ts';
+import { openSnapshot } from './open-snapshot.ts';
+import { changesBetween, operationChanges, pathChanges } from './operation-changes.ts';
+import { pairsToPresent, presentState } from './present.ts';
+import { sessionSpans } from './session-spans.ts';
+
+/**
+ * What a session changed in the workspace: by its operations that were not undone; a session that only took checkpoints changed what
+ * changed between each of them and the workspace's next one.
+ */
+export async function sessionChanges(
+  context: WorkspaceContext,
+  store: SnapshotStore,
+  session: SessionId,
+): Promise<readonly PathChange[]> {
+  const own = sessionOperations(context, session);
+  const steps: (readonly PathChange[])[] = [];
+  for (const operation of own.toReversed()) steps.push(await operationChanges(context, operation));
+  return compose(own.length > 0 ? steps : await spanChanges(context, store, session));
+}
+
+/** A session's operations in the workspace that are not undone, newest first. */
+export function sessionOperations(context: WorkspaceContext, session: SessionId): readonly Operation[] {
+  const all = context.catalog.operations({ dirHash: context.identity.dirHash });
+  const undone = takenBack(context, all);
+  return all.filter((operation) => operation.sessionId === session && counts(operation) && !undone.has(operation.id));
+}
+
+function counts({ kind, status }: Operation): boolean {
+  return (kind === 'run' || kind === 'restore' || kind === 'apply') && status !== 'open';
+}
+
+async function spanChanges(
+  context: WorkspaceContext,
+  store: SnapshotStore,
+  session: SessionId,
+): Promise<readonly (readonly PathChange[])[]> {
+  const steps: (readonly PathChange[])[] = [];
+  for (const span of sessionSpans(context)) {
+    if (span.session !== session) continue;
+    if (span.to !== undefined) steps.push(await changesBetween(context, span.from, span.to));
+    else {
+      const { view } = await openSnapshot(context, span.from);
+      const present = await presentState(context, store);
+      steps.push(pathChanges(pairsToPresent(store, view, present.view)));
+    }
+  }
+  return steps;
+}
+
+/** Joins consecutive changes: each path from its first `before` to its last `after`. */
+function compose(steps: readonly (readonly PathChange[])[]): readonly PathChange[] {
+  const joined = new Map<RelPath, PathChange>();
+  for (const change of steps.flat()) {
+    joined.set(change.path, { ...change, before: joined.has(change.path) ? joined.get(change.path)?.before : change.before });
+  }
+  return [...joined.values()].sort((a, b) => comparePaths(a.path, b.path));
+}

@@ -1,0 +1,51 @@
+import { claimLock, refuseDuringWave } from '../checkpoints/claims.ts';
+import type { WorkspaceContext } from '../checkpoints/home-context.ts';
+import { lockWorkspace } from '../checkpoints/workspace-lock.ts';
+import { WaymarkError } from '../domain/errors.ts';
+import type { RunId } from '../domain/ids.ts';
+import { isoTime } from '../platform/clock.ts';
+import { readJournal } from '../restore/journal.ts';
+
+/**
+ * Holds a wave while `body` goes on: any number of agents write in parallel and no checkpoint or restore happens meanwhile. It is held by a lock
+ * of this process, so a wave whose process died holds nothing.
+ *
+ * @throws WaymarkError `WAVE_ACTIVE` where one is open already, `RESTORE_INTERRUPTED`, `WORKSPACE_BUSY`
+ */
+export async function wave<T>(
+  context: WorkspaceContext,
+  options: { readonly label?: string; readonly waitMs?: number },
+  body: () => Promise<T>,
+): Promise<T> {
+  const { catalog, clock, identity, locks } = context;
+  const id = `wave-${context.ids.ulid().toLowerCase()}` as RunId;
+  await refuseDuringWave(context, identity.path, options.waitMs ?? 0);
+  const claim = { id, kind: 'wave' as const };
+  using _lock = locks.tryAcquire(claimLock(claim), 'exclusive');
+  {
+    using _hold = await lockWorkspace(locks, identity.path, 'exclusive', options.waitMs ?? 10_000);
+    if (readJournal(context.layout, identity.dirHash) !== undefined) {
+      throw new WaymarkError('RESTORE_INTERRUPTED', `A restore of ${identity.path} was interrupted`, {
+        hint: 'First finish it (waymark recover --continue) or take it back (waymark recover --abort)',
+      });
+    }
+    await refuseDuringWave(context, identity.path, 0);
+    catalog.saveWorkspace(identity);
+    catalog.saveOpenRun({
+      ...claim,
+      dirHash: identity.dirHash,
+      path: identity.path,
+      sessionId: context.currentSession === undefined ? null : (context.currentSession as never),
+      operationId: null,
+      pid: process.pid,
+      label: options.label ?? 'wave',
+      since: isoTime(clock.now()),
+      runStart: null,
+    });
+  }
+  try {
+    return await body();
+  } finally {
+    catalog.removeOpenRun(id);
+  }
+}
