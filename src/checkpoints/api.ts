@@ -322,6 +322,8 @@ export interface Waymark extends AsyncDisposable {
   readonly home: string;
   /** Opens the workspace at `directory`. Throws `WORKSPACE_NOT_FOUND`, `WORKSPACE_REFUSED` (`/`, home, temporary directory) unless `allowRoot`. */
   openWorkspace(directory: string, options?: { readonly allowRoot?: boolean }): Promise<Workspace>;
+  /** The directory that a command started in `directory` means: see the reference, "which workspace". */
+  findWorkspaceDirectory(directory: string): Promise<string>;
   /** Checkpoints of every workspace, newest first. */
   listCheckpoints(filter?: ListFilter): Promise<readonly Checkpoint[]>;
   doctor(options?: { readonly rebuildCatalog?: boolean }): Promise<DoctorReport>;

@@ -1,9 +1,8 @@
-import type { Checkpoint, EngineName } from '../domain/checkpoint.ts';
+import type { Checkpoint } from '../domain/checkpoint.ts';
 import { coverageOf } from '../domain/coverage.ts';
 import type { CaptureStats, SnapshotDraft } from '../domain/draft.ts';
-import { isWaymarkError } from '../domain/errors.ts';
 import type { RelPath } from '../domain/rel-path.ts';
-import type { Skip, SnapshotNode, SnapshotView } from '../domain/snapshot.ts';
+import type { Skip, SnapshotView } from '../domain/snapshot.ts';
 import type { SnapshotStore, WrittenSnapshot } from '../stores/snapshot-store.ts';
 import type { Observation, ScopeSource } from '../workspace/observation.ts';
 import { type CheckpointOrigin, commitCheckpoint, type DescribedSnapshot } from './commit-checkpoint.ts';
@@ -55,7 +54,12 @@ export async function capture(
   });
   const fresh = !observation.unchanged || stats.filesRead > 0 || trusted === undefined;
   if (written !== undefined && draft === observation.draft && fresh) {
-    await keepCache(context, store, observation.next({ root: written.ref.root, read: written.read }), written.ref);
+    await keepCache(
+      context,
+      store,
+      observation.next({ root: written.ref.root, read: written.read }),
+      written.ref,
+    );
   } else if (written !== undefined && trusted !== undefined) await noteBase(context, store, trusted.ref);
   if (checkpoint !== undefined) return { kind: 'taken', checkpoint, stats };
   return earlier === undefined ? undefined : { kind: 'same', checkpoint: earlier, stats };
@@ -82,7 +86,11 @@ async function describe(
     const node = written.read.get(edit.path);
     bytes += (node?.kind === 'file' ? node.size : 0) - edit.node.statedSize;
   }
-  return { written, coverage: coverageOf(stored, [...observation.skips, ...late], draft.truncated), sizeBytes: bytes };
+  return {
+    written,
+    coverage: coverageOf(stored, [...observation.skips, ...late], draft.truncated),
+    sizeBytes: bytes,
+  };
 }
 
 /** Describes a snapshot by reading its tree. */

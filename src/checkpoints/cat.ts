@@ -6,7 +6,11 @@ import type { WorkspaceContext } from './home-context.ts';
 import { openSnapshot } from './open-snapshot.ts';
 
 /** The content of a stored file in pieces, or the target of a stored link. @throws WaymarkError `PATH_NOT_FOUND` */
-export async function* cat(context: WorkspaceContext, name: CheckpointName, text: string): AsyncGenerator<Buffer> {
+export async function* cat(
+  context: WorkspaceContext,
+  name: CheckpointName,
+  text: string,
+): AsyncGenerator<Buffer> {
   const path = parseRelPath(text);
   const checkpoint = findCheckpoint(context, name);
   const store = context.store(checkpoint.engine, checkpoint.workspace);
@@ -17,7 +21,14 @@ export async function* cat(context: WorkspaceContext, name: CheckpointName, text
   else if (node?.kind === 'symlink') yield encodeName(node.target);
   else {
     const why =
-      node === undefined ? 'does not hold it' : node.kind === 'directory' ? 'holds a directory' : `did not store it (${node.reason})`;
-    throw new WaymarkError('PATH_NOT_FOUND', `No content for ${quotePath(path)}: checkpoint ${checkpoint.id} ${why}`);
+      node === undefined
+        ? 'does not hold it'
+        : node.kind === 'directory'
+          ? 'holds a directory'
+          : `did not store it (${node.reason})`;
+    throw new WaymarkError(
+      'PATH_NOT_FOUND',
+      `No content for ${quotePath(path)}: checkpoint ${checkpoint.id} ${why}`,
+    );
   }
 }

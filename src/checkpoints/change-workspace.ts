@@ -10,9 +10,9 @@ import { readJournal } from '../restore/journal.ts';
 import type { RestorePlan } from '../restore/restore-plan.ts';
 import type { SnapshotStore } from '../stores/snapshot-store.ts';
 import type { Confirm, Preview, RestoreResult } from './api.ts';
+import { refuseDuringRun } from './claims.ts';
 import { executePlan } from './execute-plan.ts';
 import type { WorkspaceContext } from './home-context.ts';
-import { refuseDuringRun } from './claims.ts';
 import { preflight } from './preflight.ts';
 import type { Prepared } from './restore-preparation.ts';
 import { takeSafetyCheckpoint } from './safety-checkpoint.ts';
@@ -32,7 +32,7 @@ export interface WorkspaceChange {
   readonly reason: 'pre-restore-safety' | 'pre-restore-safety-file';
   /** Plans against the workspace as it is; called under holds, perhaps twice. */
   readonly prepare: () => Promise<Prepared>;
-  readonly preview: (plan: RestorePlan) => Preview | Promise<Preview>;
+  readonly preview: (plan: RestorePlan) => Promise<Preview>;
   readonly options: ChangeOptions;
 }
 
@@ -60,16 +60,23 @@ export async function changeWorkspace(
     const prepared = await change.prepare();
     const preview = await change.preview(prepared.plan);
     if (shown !== undefined && !samePlan(shown.plan, prepared.plan)) {
-      throw new WaymarkError('PLAN_STALE', `The workspace ${context.identity.path} changed since the plan was shown`, {
-        hint: 'Nothing was written; look at it again',
-      });
+      throw new WaymarkError(
+        'PLAN_STALE',
+        `The workspace ${context.identity.path} changed since the plan was shown`,
+        {
+          hint: 'Nothing was written; look at it again',
+        },
+      );
     }
     if (prepared.plan.actions.length === 0) {
       return resultOf(context, change, started, { plan: prepared.plan, warnings: preview.warnings });
     }
     await preflight(context, store, prepared.plan);
     const session = useSession(context, options.session).id;
-    const safety = await takeSafetyCheckpoint(context, store, prepared, { sessionId: session, reason: change.reason });
+    const safety = await takeSafetyCheckpoint(context, store, prepared, {
+      sessionId: session,
+      reason: change.reason,
+    });
     const operation = openOperation(context, change, session, safety.checkpoint);
     const outcome = await executePlan(context, store, {
       operation,
@@ -79,7 +86,11 @@ export async function changeWorkspace(
       preserveMtime: options.preserveMtime ?? false,
     });
     return resultOf(context, change, started, {
-      plan: { ...safety.plan, actions: outcome.done, skips: sorted([...safety.plan.skips, ...outcome.skips]) },
+      plan: {
+        ...safety.plan,
+        actions: outcome.done,
+        skips: sorted([...safety.plan.skips, ...outcome.skips]),
+      },
       warnings: [...preview.warnings, ...outcome.warnings],
       safety: safety.checkpoint,
       operation,
@@ -99,11 +110,16 @@ async function showPlan(
   const preview = await change.preview(plan);
   if (dryRun || plan.actions.length === 0) return { plan, warnings: preview.warnings };
   if (confirm === undefined) {
-    throw new WaymarkError('CONFIRMATION_REQUIRED', `This would change ${plan.actions.length} paths and needs your consent`, {
-      hint: 'Look with --dry-run; go on with --yes',
-    });
+    throw new WaymarkError(
+      'CONFIRMATION_REQUIRED',
+      `This would change ${plan.actions.length} paths and needs your consent`,
+      {
+        hint: 'Look with --dry-run; go on with --yes',
+      },
+    );
   }
-  if (!(await confirm(preview))) throw new WaymarkError('DECLINED', 'Declined: nothing was changed');
+  if (confirm !== 'always' && !(await confirm(preview)))
+    throw new WaymarkError('DECLINED', 'Declined: nothing was changed');
   return { plan, warnings: preview.warnings };
 }
 
@@ -120,9 +136,13 @@ async function underHolds<T>(
   await refuseDuringRun(context, root, 0);
   const journal = readJournal(context.layout, context.identity.dirHash);
   if (journal !== undefined) {
-    throw new WaymarkError('RESTORE_INTERRUPTED', `A ${journal.kind} of ${root} was interrupted (operation ${journal.operationId})`, {
-      hint: 'Finish it with: waymark recover --continue, or take it back with: waymark recover --abort',
-    });
+    throw new WaymarkError(
+      'RESTORE_INTERRUPTED',
+      `A ${journal.kind} of ${root} was interrupted (operation ${journal.operationId})`,
+      {
+        hint: 'Finish it with: waymark recover --continue, or take it back with: waymark recover --abort',
+      },
+    );
   }
   await using _store = await store.hold('shared', PATIENCE_MS);
   return await body();
@@ -157,7 +177,9 @@ function openOperation(
 
 function samePlan(a: RestorePlan, b: RestorePlan): boolean {
   const text = (plan: RestorePlan): string =>
-    JSON.stringify([plan.actions, plan.skips], (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
+    JSON.stringify([plan.actions, plan.skips], (_, value: unknown) =>
+      typeof value === 'bigint' ? value.toString() : value,
+    );
   return text(a) === text(b);
 }
 

@@ -4,15 +4,24 @@ import type { Operation } from '../domain/operation.ts';
 import type { WorkspaceContext } from './home-context.ts';
 
 /** Operations already taken back: by an undo that finished and was not itself taken back by a redo. */
-export function takenBack(context: WorkspaceContext, operations: readonly Operation[]): ReadonlySet<OperationId> {
+export function takenBack(
+  context: WorkspaceContext,
+  operations: readonly Operation[],
+): ReadonlySet<OperationId> {
   const finished = operations.filter(({ status }) => status === 'done');
   const redone = new Set(finished.filter(({ kind }) => kind === 'redo').map(({ takesBack }) => takesBack));
   const undos = finished.filter(({ id, kind }) => kind === 'undo' && !redone.has(id));
-  return new Set(undos.flatMap(({ id, takesBack }) => (takesBack === null ? notedTargets(context, id) : [takesBack])));
+  return new Set(
+    undos.flatMap(({ id, takesBack }) => (takesBack === null ? notedTargets(context, id) : [takesBack])),
+  );
 }
 
 /** Notes which operations the undo of a whole session took back. */
-export function noteTargets(context: WorkspaceContext, undo: OperationId, targets: readonly OperationId[]): void {
+export function noteTargets(
+  context: WorkspaceContext,
+  undo: OperationId,
+  targets: readonly OperationId[],
+): void {
   context.catalog.setNote(`takes-back:${undo}`, targets.join(' '));
 }
 
@@ -26,7 +35,8 @@ export function operationToUndo(context: WorkspaceContext, name: string | undefi
   const undone = takenBack(context, operations);
   if (name !== undefined) return named(context, operations, undone, name);
   const newest = operations.find(
-    ({ id, kind, status }) => (kind === 'run' || kind === 'restore' || kind === 'apply') && status !== 'open' && !undone.has(id),
+    ({ id, kind, status }) =>
+      (kind === 'run' || kind === 'restore' || kind === 'apply') && status !== 'open' && !undone.has(id),
   );
   if (newest !== undefined) return newest;
   throw new WaymarkError('NOTHING_TO_UNDO', `Nothing to undo in ${context.identity.path}`, {
@@ -37,8 +47,14 @@ export function operationToUndo(context: WorkspaceContext, name: string | undefi
 /** The undo to redo: the newest that was not redone, with the operations it took back. */
 export function operationToRedo(context: WorkspaceContext): Operation {
   const operations = context.catalog.operations({ dirHash: context.identity.dirHash });
-  const redone = new Set(operations.filter(({ kind, status }) => kind === 'redo' && status === 'done').map(({ takesBack }) => takesBack));
-  const newest = operations.find(({ id, kind, status }) => kind === 'undo' && status === 'done' && !redone.has(id));
+  const redone = new Set(
+    operations
+      .filter(({ kind, status }) => kind === 'redo' && status === 'done')
+      .map(({ takesBack }) => takesBack),
+  );
+  const newest = operations.find(
+    ({ id, kind, status }) => kind === 'undo' && status === 'done' && !redone.has(id),
+  );
   if (newest !== undefined) return newest;
   throw new WaymarkError('NOTHING_TO_UNDO', `Nothing to redo in ${context.identity.path}`);
 }
@@ -51,17 +67,24 @@ function named(
 ): Operation {
   const upper = name.toUpperCase();
   const matches = operations.filter(
-    ({ id, runId }) => id === upper || (upper.length >= 6 && (id.startsWith(upper) || id.endsWith(upper))) || runId === name,
+    ({ id, runId }) =>
+      id === upper || (upper.length >= 6 && (id.startsWith(upper) || id.endsWith(upper))) || runId === name,
   );
   const [only, second] = matches.filter(({ kind }) => kind !== 'undo' && kind !== 'redo');
   if (only === undefined) {
-    throw new WaymarkError('OPERATION_NOT_FOUND', `No operation of ${context.identity.path} to undo is named "${name}"`, {
-      hint: 'See: waymark operations',
-    });
+    throw new WaymarkError(
+      'OPERATION_NOT_FOUND',
+      `No operation of ${context.identity.path} to undo is named "${name}"`,
+      {
+        hint: 'See: waymark operations',
+      },
+    );
   }
-  if (second !== undefined) throw new WaymarkError('AMBIGUOUS_ID', `"${name}" means ${matches.length} operations`);
-  if (undone.has(only.id)) throw new WaymarkError('NOTHING_TO_UNDO', `Operation ${only.id} is already undone`);
-  if (only.status === 'open') throw new WaymarkError('UNDO_IMPOSSIBLE', `Operation ${only.id} is still going on`);
+  if (second !== undefined)
+    throw new WaymarkError('AMBIGUOUS_ID', `"${name}" means ${matches.length} operations`);
+  if (undone.has(only.id))
+    throw new WaymarkError('NOTHING_TO_UNDO', `Operation ${only.id} is already undone`);
+  if (only.status === 'open')
+    throw new WaymarkError('UNDO_IMPOSSIBLE', `Operation ${only.id} is still going on`);
   return only;
 }
-

@@ -8,7 +8,11 @@ const ENOUGH_DROPPED = 20;
 const MIN_AGE_MS = 60_000;
 
 /** Collects content if enough was dropped since the last time and the store is free at this moment. Never fails, never waits. */
-export async function collectSoon(context: HomeContext, store: SnapshotStore, enough = ENOUGH_DROPPED): Promise<void> {
+export async function collectSoon(
+  context: HomeContext,
+  store: SnapshotStore,
+  enough = ENOUGH_DROPPED,
+): Promise<void> {
   if (Number(context.catalog.note(droppedNote(store)) ?? 0) < enough) return;
   try {
     await using _hold = await store.hold('exclusive', 0);

@@ -1,10 +1,10 @@
 import type { Checkpoint, CheckpointType } from '../domain/checkpoint.ts';
 import { WaymarkError } from '../domain/errors.ts';
 import { type DecisionId, type PlanId, parseUlid, type RunId } from '../domain/ids.ts';
-import { parseRelPath } from '../domain/rel-path.ts';
 import { parseReason } from '../domain/reasons.ts';
-import type { SnapshotStore } from '../stores/snapshot-store.ts';
+import { parseRelPath } from '../domain/rel-path.ts';
 import { readJournal } from '../restore/journal.ts';
+import type { SnapshotStore } from '../stores/snapshot-store.ts';
 import type { ScopeSource } from '../workspace/observation.ts';
 import type { CreateOptions, CreateResult } from './api.ts';
 import { capture } from './capture.ts';
@@ -13,8 +13,8 @@ import type { CheckpointOrigin } from './commit-checkpoint.ts';
 import type { WorkspaceContext } from './home-context.ts';
 import { liveScope } from './live-scope.ts';
 import { retainAfterCapture } from './retain.ts';
-import { startOfSession } from './start-of-session.ts';
 import { useSession } from './session.ts';
+import { startOfSession } from './start-of-session.ts';
 import { lockWorkspace } from './workspace-lock.ts';
 
 /** How long a capture waits for a restore or a collection to end, ms. */
@@ -46,7 +46,13 @@ export async function createCheckpoint(
   const store = context.store(engine, context.identity);
   if (session.isNew) await startOfSession(context, store);
   if (context.catalog.note(tooManyNote(context, session.id)) !== undefined) return tooManyFiles(context);
-  const origin: CheckpointOrigin = { sessionId: session.id, type, metadata, label: options.label ?? null, ...ids };
+  const origin: CheckpointOrigin = {
+    sessionId: session.id,
+    type,
+    metadata,
+    label: options.label ?? null,
+    ...ids,
+  };
   const result = await underHolds(context, store, async () => {
     const scope = await scopeFor(context, store, origin.runId);
     return await capture(context, store, {
@@ -72,11 +78,17 @@ export async function createCheckpoint(
   };
 }
 
-async function underHolds<T>(context: WorkspaceContext, store: SnapshotStore, body: () => Promise<T>): Promise<T> {
+async function underHolds<T>(
+  context: WorkspaceContext,
+  store: SnapshotStore,
+  body: () => Promise<T>,
+): Promise<T> {
   using _workspace = await lockWorkspace(context.locks, context.identity.path, 'shared', PATIENCE_MS);
   await refuseDuringWave(context, context.identity.path, 0);
   if (readJournal(context.layout, context.identity.dirHash) !== undefined) {
-    context.warn('A restore of this workspace was interrupted; this checkpoint shows it half done. Run: waymark recover');
+    context.warn(
+      'A restore of this workspace was interrupted; this checkpoint shows it half done. Run: waymark recover',
+    );
   }
   await using _store = await store.hold('shared', PATIENCE_MS);
   return await body();
@@ -88,7 +100,9 @@ export async function scopeFor(
   store: SnapshotStore,
   runId: RunId | null,
 ): Promise<ScopeSource> {
-  const run = context.catalog.openRuns().find((open) => open.id === runId && open.dirHash === context.identity.dirHash);
+  const run = context.catalog
+    .openRuns()
+    .find((open) => open.id === runId && open.dirHash === context.identity.dirHash);
   const start = run?.runStart ? context.catalog.checkpoint(run.runStart) : undefined;
   if (start === undefined) return liveScope(context);
   const holder = start.engine === store.engine ? store : context.store(start.engine, context.identity);
@@ -129,10 +143,20 @@ function tooManyFiles(context: WorkspaceContext): CreateResult {
 
 /** Throws unless the type is one that a caller may take himself. */
 export function parseCheckpointType(text: string): CheckpointType {
-  const types = ['pre_write', 'post_step', 'manual', 'run_start', 'pre_subplan', 'on_error', 'safety'] as const;
+  const types = [
+    'pre_write',
+    'post_step',
+    'manual',
+    'run_start',
+    'pre_subplan',
+    'on_error',
+    'safety',
+  ] as const;
   const type = types.find((known) => known === text.replaceAll('-', '_'));
   if (type === undefined) {
-    throw new WaymarkError('VALIDATION_ERROR', `"${text}" is not a checkpoint type`, { hint: `One of: ${types.join(', ')}` });
+    throw new WaymarkError('VALIDATION_ERROR', `"${text}" is not a checkpoint type`, {
+      hint: `One of: ${types.join(', ')}`,
+    });
   }
   return type;
 }

@@ -14,14 +14,18 @@ import type { WorkspaceContext } from './home-context.ts';
 export async function deleteCheckpoint(context: WorkspaceContext, name: CheckpointName): Promise<Checkpoint> {
   const checkpoint = findCheckpoint(context, name);
   const use = useOf(context, checkpoint);
-  if (use !== undefined) throw new WaymarkError('CHECKPOINT_IN_USE', `Checkpoint ${checkpoint.id} ${use.why}`, { hint: use.hint });
+  if (use !== undefined)
+    throw new WaymarkError('CHECKPOINT_IN_USE', `Checkpoint ${checkpoint.id} ${use.why}`, { hint: use.hint });
   const store = context.store(checkpoint.engine, checkpoint.workspace);
   await using _hold = await store.hold('shared', 30_000);
   await dropCheckpoints(context, [checkpoint]);
   return checkpoint;
 }
 
-function useOf(context: WorkspaceContext, { id, pinned }: Checkpoint): { readonly why: string; readonly hint: string } | undefined {
+function useOf(
+  context: WorkspaceContext,
+  { id, pinned }: Checkpoint,
+): { readonly why: string; readonly hint: string } | undefined {
   if (pinned) return { why: 'is pinned', hint: `First: waymark checkpoints unpin ${id}` };
   if ([...journaledCheckpoints(context.layout)].includes(id)) {
     return { why: 'is needed by an interrupted restore', hint: 'First: waymark recover' };

@@ -1,6 +1,5 @@
-import { changesOf, summarize } from '../domain/diff.ts';
+import { changesOf, pairNodes, summarize } from '../domain/diff.ts';
 import type { NodePair, Skip } from '../domain/snapshot.ts';
-import { pairNodes } from '../domain/diff.ts';
 import { matchSelection } from '../restore/match-selection.ts';
 import type { DiffOptions, DiffResult } from './api.ts';
 import { findCheckpoint } from './find-checkpoint.ts';
@@ -22,10 +21,16 @@ export async function diffCheckpoints(context: WorkspaceContext, options: DiffOp
   if (to === undefined) {
     requireOwn(context, from, false);
     const present = await presentState(context, store);
-    return report(from, to, pairsToPresent(store, left.view, present.view), options.paths, [left.view, present.view]);
+    return report(from, to, pairsToPresent(store, left.view, present.view), options.paths, [
+      left.view,
+      present.view,
+    ]);
   }
   const right = await openSnapshot(context, to);
-  const pairs = right.store === store ? store.diff(left.view, right.view) : pairNodes(left.view.nodes(), right.view.nodes());
+  const pairs =
+    right.store === store
+      ? store.diff(left.view, right.view)
+      : pairNodes(left.view.nodes(), right.view.nodes());
   return report(from, to, pairs, options.paths, [left.view, right.view]);
 }
 
@@ -41,7 +46,8 @@ function report(
   const known: NodePair[] = [];
   for (const pair of pairs) {
     if (!selected(pair.path)) continue;
-    const unknown = pair.from?.kind === 'observed' ? pair.from : pair.to?.kind === 'observed' ? pair.to : undefined;
+    const unknown =
+      pair.from?.kind === 'observed' ? pair.from : pair.to?.kind === 'observed' ? pair.to : undefined;
     if (unknown) skipped.push({ path: pair.path, reason: unknown.reason });
     else known.push(pair);
   }

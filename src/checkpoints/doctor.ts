@@ -1,9 +1,9 @@
 import type { Checkpoint } from '../domain/checkpoint.ts';
+import { unreadableJournals } from '../restore/journal.ts';
 import type { StoredManifest } from '../stores/snapshot-store.ts';
 import type { DoctorReport } from './api.ts';
 import type { HomeContext } from './home-context.ts';
 import { sweep } from './sweep.ts';
-import { unreadableJournals } from '../restore/journal.ts';
 
 /** Looks after a home: sweeps what dead processes left, and names what is damaged. */
 export async function doctor(context: HomeContext, rebuilt: boolean): Promise<DoctorReport> {
@@ -15,15 +15,27 @@ export async function doctor(context: HomeContext, rebuilt: boolean): Promise<Do
     const found = await store.manifests();
     problems.push(...found.problems.map(({ where, message }) => `${where}: ${message}`));
     const stored = new Set(found.manifests.map(({ record }) => record.id));
-    const lost = context.catalog.checkpoints({ engine: store.engine }).filter(({ id }) => known.has(id) && !stored.has(id));
+    const lost = context.catalog
+      .checkpoints({ engine: store.engine })
+      .filter(({ id }) => known.has(id) && !stored.has(id));
     if (store.capabilities.sharedAcrossWorkspaces) {
-      problems.push(...lost.map(({ id, filesystemPath }) => `${filesystemPath}: the manifest of checkpoint ${id} is missing`));
+      problems.push(
+        ...lost.map(
+          ({ id, filesystemPath }) => `${filesystemPath}: the manifest of checkpoint ${id} is missing`,
+        ),
+      );
     }
   }
   return { problems, sweptCaptures, rebuilt, checkpoints: known.size };
 }
 
 /** A checkpoint as it is found in a store, for a catalog made anew. */
-export function asCheckpoint({ record, pinned, sandboxRef, filesystemPath, digest }: StoredManifest): Checkpoint {
+export function asCheckpoint({
+  record,
+  pinned,
+  sandboxRef,
+  filesystemPath,
+  digest,
+}: StoredManifest): Checkpoint {
   return { ...record, sandboxRef, filesystemPath, digest, pinned, restorable: true };
 }

@@ -6,7 +6,10 @@ import type { HomeContext } from './home-context.ts';
  * Takes checkpoints out of the records: marked `deleting`, manifest or ref removed, row removed. Their content goes with the next collection.
  * A death in between leaves rows that the next sweep finishes.
  */
-export async function dropCheckpoints(context: HomeContext, checkpoints: readonly Checkpoint[]): Promise<void> {
+export async function dropCheckpoints(
+  context: HomeContext,
+  checkpoints: readonly Checkpoint[],
+): Promise<void> {
   if (checkpoints.length === 0) return;
   context.catalog.markDeleting(checkpoints.map(({ id }) => id));
   for (const checkpoint of checkpoints) {

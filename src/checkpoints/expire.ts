@@ -1,5 +1,5 @@
 import type { Checkpoint } from '../domain/checkpoint.ts';
-import { type Expiry, decideExpiry } from '../domain/expiry.ts';
+import { decideExpiry, type Expiry } from '../domain/expiry.ts';
 import type { SessionId } from '../domain/ids.ts';
 import type { HomeContext } from './home-context.ts';
 import { keepInput } from './keep-input.ts';
@@ -7,7 +7,11 @@ import { toDrop } from './retain.ts';
 import { rootStates } from './root-state.ts';
 
 /** Decides over all sessions what is too old, by the settings of one workspace. */
-export function expiryOf(context: HomeContext, workspace: string, checkpoints: readonly Checkpoint[]): Expiry {
+export function expiryOf(
+  context: HomeContext,
+  workspace: string,
+  checkpoints: readonly Checkpoint[],
+): Expiry {
   const { retention } = context.settings(workspace).settings;
   const now = context.clock.now();
   return decideExpiry({
@@ -32,6 +36,8 @@ export function expired(context: HomeContext, workspace: string): readonly Check
 
 /** Sessions that were ended, or not used since `before` (ms since the epoch). */
 function endedSessions(context: HomeContext, before: number): ReadonlySet<SessionId> {
-  const ended = context.catalog.sessions().filter(({ endedAt, lastUsedAt }) => endedAt !== null || Date.parse(lastUsedAt) < before);
+  const ended = context.catalog
+    .sessions()
+    .filter(({ endedAt, lastUsedAt }) => endedAt !== null || Date.parse(lastUsedAt) < before);
   return new Set(ended.map(({ id }) => id));
 }

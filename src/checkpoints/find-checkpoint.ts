@@ -39,7 +39,10 @@ export function findCheckpoint(context: WorkspaceContext, name: CheckpointName):
   if (only === undefined) return notFound(name);
   if (second === undefined) return only;
   throw new WaymarkError('AMBIGUOUS_ID', `"${name}" means ${matches.length} checkpoints`, {
-    hint: `Give more characters: ${matches.slice(0, 5).map(({ id }) => id).join(', ')}${matches.length > 5 ? ', …' : ''}`,
+    hint: `Give more characters: ${matches
+      .slice(0, 5)
+      .map(({ id }) => id)
+      .join(', ')}${matches.length > 5 ? ', …' : ''}`,
     details: { matches: matches.map(({ id }) => id) },
   });
 }
@@ -47,7 +50,9 @@ export function findCheckpoint(context: WorkspaceContext, name: CheckpointName):
 function inSession(context: WorkspaceContext, session: string, seq: number): Checkpoint {
   const id = parseSessionId(session);
   if (context.catalog.session(id) === undefined) {
-    throw new WaymarkError('SESSION_NOT_FOUND', `No session is named "${session}"`, { hint: 'See: waymark checkpoints list' });
+    throw new WaymarkError('SESSION_NOT_FOUND', `No session is named "${session}"`, {
+      hint: 'See: waymark checkpoints list',
+    });
   }
   const found = context.catalog.checkpointAt(id, seq);
   return found ?? notFound(`${session} ${seq}`);

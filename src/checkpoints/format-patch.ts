@@ -8,7 +8,10 @@ export function formatPatch(change: Change, from: Buffer | undefined, to: Buffer
   const sides = [change.from, change.to] as const;
   if (isDirectory(sides[0]) && isDirectory(sides[1])) return '';
   if (change.action === 'type' && !isDirectory(sides[0]) && !isDirectory(sides[1])) {
-    return formatOne(change, change.from, undefined, from, undefined) + formatOne(change, undefined, change.to, undefined, to);
+    return (
+      formatOne(change, change.from, undefined, from, undefined) +
+      formatOne(change, undefined, change.to, undefined, to)
+    );
   }
   const old = isDirectory(sides[0]) ? undefined : sides[0];
   const next = isDirectory(sides[1]) ? undefined : sides[1];
@@ -65,7 +68,9 @@ function isOpaque(entry: Entry | undefined, content: Buffer | undefined): boolea
 }
 
 function hunks(from: Buffer, to: Buffer): string {
-  const text = createTwoFilesPatch('a', 'b', from.toString('utf8'), to.toString('utf8'), '', '', { context: 3 });
+  const text = createTwoFilesPatch('a', 'b', from.toString('utf8'), to.toString('utf8'), '', '', {
+    context: 3,
+  });
   const start = text.indexOf('@@');
   return start < 0 ? '' : text.slice(start);
 }

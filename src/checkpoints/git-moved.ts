@@ -8,10 +8,14 @@ export function gitMoved(context: WorkspaceContext, checkpoint: Checkpoint): rea
   const then = checkpoint.git;
   if (!now || !then) return [];
   if (now.branch !== then.branch) {
-    return [`git is on ${now.branch ?? 'a detached HEAD'}; the checkpoint was taken on ${then.branch ?? 'a detached HEAD'}. Only files go back`];
+    return [
+      `git is on ${now.branch ?? 'a detached HEAD'}; the checkpoint was taken on ${then.branch ?? 'a detached HEAD'}. Only files go back`,
+    ];
   }
   if (now.head !== then.head) {
-    return [`git HEAD is ${short(now.head)}; it was ${short(then.head)} at the checkpoint. Only files go back`];
+    return [
+      `git HEAD is ${short(now.head)}; it was ${short(then.head)} at the checkpoint. Only files go back`,
+    ];
   }
   return [];
 }

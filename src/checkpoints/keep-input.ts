@@ -20,4 +20,3 @@ export const RETENTION_PAUSED = 'retention-paused';
 export function retentionPaused(context: HomeContext): boolean {
   return context.catalog.note(RETENTION_PAUSED) !== undefined;
 }
-

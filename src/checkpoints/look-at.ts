@@ -9,12 +9,21 @@ import type { SnapshotNode } from '../domain/snapshot.ts';
  * Looks at one path without following a link anywhere in it, whatever the scope says. Undefined: it is not there. A directory found
  * so proves no absence below it.
  */
-export function lookAt(root: string, path: RelPath, read: (path: RelPath) => FileReading): SnapshotNode | undefined {
+export function lookAt(
+  root: string,
+  path: RelPath,
+  read: (path: RelPath) => FileReading,
+): SnapshotNode | undefined {
   for (const parent of ancestorsOf(path)) if (!statOf(root, parent)?.isDirectory()) return undefined;
   const stat = statOf(root, path);
   if (stat === undefined) return undefined;
   if (stat.isDirectory()) {
-    return { kind: 'directory', mode: Number(stat.mode & 0o7777n), mtimeNs: stat.mtimeNs, listing: 'partial' };
+    return {
+      kind: 'directory',
+      mode: Number(stat.mode & 0o7777n),
+      mtimeNs: stat.mtimeNs,
+      listing: 'partial',
+    };
   }
   if (stat.isSymbolicLink()) {
     const target = readlinkSync(toFsPath(`${root}/${path}`), { encoding: 'buffer' });

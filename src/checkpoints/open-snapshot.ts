@@ -20,9 +20,13 @@ export async function openSnapshot(context: HomeContext, checkpoint: Checkpoint)
   const store = context.store(checkpoint.engine, checkpoint.workspace);
   const manifest = await store.manifest(checkpoint);
   if (manifest.digest !== checkpoint.digest || manifest.record.id !== checkpoint.id) {
-    throw new WaymarkError('MANIFEST_INVALID', `The manifest of checkpoint ${checkpoint.id} is not the one that was committed`, {
-      hint: `Another manifest lies at ${checkpoint.filesystemPath}; see: waymark checkpoints verify`,
-    });
+    throw new WaymarkError(
+      'MANIFEST_INVALID',
+      `The manifest of checkpoint ${checkpoint.id} is not the one that was committed`,
+      {
+        hint: `Another manifest lies at ${checkpoint.filesystemPath}; see: waymark checkpoints verify`,
+      },
+    );
   }
   return { checkpoint, store, view: await store.open(checkpoint.snapshot) };
 }

@@ -26,7 +26,10 @@ export async function otherSessions(
       if (planned.has(path) && !(last && owner.has(path))) owner.set(path, span.session);
     }
   }
-  const foreign = Map.groupBy([...owner].filter(([, session]) => session !== target.sessionId), ([, session]) => session);
+  const foreign = Map.groupBy(
+    [...owner].filter(([, session]) => session !== target.sessionId),
+    ([, session]) => session,
+  );
   return [...foreign].map(([session, paths]) => {
     const named = paths.slice(0, MAX_NAMED).map(([path]) => quotePath(path));
     const more = paths.length > MAX_NAMED ? `, and ${paths.length - MAX_NAMED} more` : '';
@@ -34,7 +37,11 @@ export async function otherSessions(
   });
 }
 
-async function changedIn(context: WorkspaceContext, span: SessionSpan, to: Checkpoint): Promise<readonly RelPath[]> {
+async function changedIn(
+  context: WorkspaceContext,
+  span: SessionSpan,
+  to: Checkpoint,
+): Promise<readonly RelPath[]> {
   try {
     return (await changesBetween(context, span.from, to)).map(({ path }) => path);
   } catch (error) {

@@ -1,6 +1,6 @@
-import { formatPatch } from './format-patch.ts';
 import type { DiffOptions } from './api.ts';
 import { diffCheckpoints } from './diff-checkpoints.ts';
+import { formatPatch } from './format-patch.ts';
 import type { WorkspaceContext } from './home-context.ts';
 import { readSide } from './read-side.ts';
 

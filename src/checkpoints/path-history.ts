@@ -24,7 +24,10 @@ export async function pathHistory(context: WorkspaceContext, text: string): Prom
     older = node;
   }
   if (!met) {
-    throw new WaymarkError('PATH_NOT_FOUND', `No checkpoint of ${context.identity.path} holds ${quotePath(path)}`);
+    throw new WaymarkError(
+      'PATH_NOT_FOUND',
+      `No checkpoint of ${context.identity.path} holds ${quotePath(path)}`,
+    );
   }
   return versions;
 }

@@ -1,5 +1,5 @@
-import type { ContentHash } from '../domain/ids.ts';
 import { WaymarkError } from '../domain/errors.ts';
+import type { ContentHash } from '../domain/ids.ts';
 import { quotePath } from '../domain/rel-path.ts';
 import { requireFreeSpace } from '../restore/free-space.ts';
 import type { RestorePlan } from '../restore/restore-plan.ts';
@@ -11,7 +11,11 @@ import type { WorkspaceContext } from './home-context.ts';
  *
  * @throws WaymarkError `OBJECT_MISSING`, `OBJECT_CORRUPT` naming the path, `NO_SPACE`
  */
-export async function preflight(context: WorkspaceContext, store: SnapshotStore, plan: RestorePlan): Promise<void> {
+export async function preflight(
+  context: WorkspaceContext,
+  store: SnapshotStore,
+  plan: RestorePlan,
+): Promise<void> {
   const needed = new Map<ContentHash, string>();
   for (const { path, after } of plan.actions) if (after?.kind === 'file') needed.set(after.hash, path);
   let done = 0;

@@ -1,7 +1,7 @@
+import { pairNodes } from '../domain/diff.ts';
 import type { CaptureStats, SnapshotDraft } from '../domain/draft.ts';
 import { WaymarkError } from '../domain/errors.ts';
 import { type OverlayView, overlayView, pairsToOverlay } from '../domain/overlay-view.ts';
-import { pairNodes } from '../domain/diff.ts';
 import type { RelPath } from '../domain/rel-path.ts';
 import type { NodePair, SnapshotNode, SnapshotView } from '../domain/snapshot.ts';
 import type { SnapshotStore } from '../stores/snapshot-store.ts';
@@ -49,7 +49,10 @@ export async function presentState(context: WorkspaceContext, store: SnapshotSto
     limits: { ...scope.limits, maxFiles: Number.MAX_SAFE_INTEGER },
   });
   if (observation.kind !== 'observed') {
-    throw new WaymarkError('INTERNAL', `The walk of ${context.identity.path} stopped at a limit that was not set`);
+    throw new WaymarkError(
+      'INTERNAL',
+      `The walk of ${context.identity.path} stopped at a limit that was not set`,
+    );
   }
   const read = await hashPending(observation);
   const edits = new Map<RelPath, SnapshotNode | undefined>();
@@ -65,7 +68,11 @@ export async function presentState(context: WorkspaceContext, store: SnapshotSto
 }
 
 /** Differing nodes from a stored snapshot to the workspace as it is. */
-export function pairsToPresent(store: SnapshotStore, from: SnapshotView, to: OverlayView): Iterable<NodePair> {
+export function pairsToPresent(
+  store: SnapshotStore,
+  from: SnapshotView,
+  to: OverlayView,
+): Iterable<NodePair> {
   if (to.base === undefined) return pairNodes(from.nodes(), to.nodes());
   return pairsToOverlay(from, store.diff(from, to.base), to);
 }

@@ -1,6 +1,6 @@
 import { WaymarkError } from '../domain/errors.ts';
-import type { Limits } from '../domain/rules.ts';
 import type { RelPath } from '../domain/rel-path.ts';
+import type { Limits } from '../domain/rules.ts';
 import type { ScopeProposal } from './api.ts';
 import type { WorkspaceContext } from './home-context.ts';
 import { liveScope } from './live-scope.ts';
@@ -19,7 +19,10 @@ export async function proposeLimits(context: WorkspaceContext): Promise<ScopePro
   const scope = liveScope(context);
   const observation = await observe(context, undefined, { ...scope, limits: NO_LIMITS });
   if (observation.kind !== 'observed') {
-    throw new WaymarkError('INTERNAL', `The walk of ${context.identity.path} stopped at a limit that was not set`);
+    throw new WaymarkError(
+      'INTERNAL',
+      `The walk of ${context.identity.path} stopped at a limit that was not set`,
+    );
   }
   const sizes: { readonly path: RelPath; readonly size: number }[] = [];
   for (const { path, node } of observation.draft.edits) {
@@ -29,7 +32,13 @@ export async function proposeLimits(context: WorkspaceContext): Promise<ScopePro
   const largest = sizes.toSorted((a, b) => b.size - a.size).slice(0, LARGEST_NAMED);
   const bytes = sizes.reduce((sum, { size }) => sum + size, 0);
   const present = scope.limits;
-  return { files: sizes.length, bytes, largest, present, proposed: fitting(present, sizes.length, bytes, largest[0]?.size ?? 0) };
+  return {
+    files: sizes.length,
+    bytes,
+    largest,
+    present,
+    proposed: fitting(present, sizes.length, bytes, largest[0]?.size ?? 0),
+  };
 }
 
 function fitting(present: Limits, files: number, bytes: number, largest: number): Limits | undefined {

@@ -30,9 +30,17 @@ export async function prune(context: WorkspaceContext, options: PruneOptions): P
   const reports: CollectReport[] = [];
   for (const store of stores) {
     await using _hold = await store.hold('exclusive', PATIENCE_MS);
-    const own = dropped.filter(({ checkpoint }) => context.store(checkpoint.engine, checkpoint.workspace) === store);
-    if (!dryRun) await dropCheckpoints(context, own.map(({ checkpoint }) => checkpoint));
-    reports.push(await collect(context, store, { minAgeMs: 0, thorough: true, dryRun, assumeGone: idsOf(own) }));
+    const own = dropped.filter(
+      ({ checkpoint }) => context.store(checkpoint.engine, checkpoint.workspace) === store,
+    );
+    if (!dryRun)
+      await dropCheckpoints(
+        context,
+        own.map(({ checkpoint }) => checkpoint),
+      );
+    reports.push(
+      await collect(context, store, { minAgeMs: 0, thorough: true, dryRun, assumeGone: idsOf(own) }),
+    );
   }
   if (!dryRun) {
     context.catalog.setNote(RETENTION_PAUSED, undefined);
@@ -44,9 +52,13 @@ export async function prune(context: WorkspaceContext, options: PruneOptions): P
 async function agree(context: WorkspaceContext, options: PruneOptions): Promise<void> {
   const preview = await prune(context, { ...options, dryRun: true });
   if (options.confirm === undefined) {
-    throw new WaymarkError('CONFIRMATION_REQUIRED', `Pruning workspaces that are missing drops ${preview.dropped.length} checkpoints`, {
-      hint: 'Look with --dry-run first; in scripts use --yes',
-    });
+    throw new WaymarkError(
+      'CONFIRMATION_REQUIRED',
+      `Pruning workspaces that are missing drops ${preview.dropped.length} checkpoints`,
+      {
+        hint: 'Look with --dry-run first; in scripts use --yes',
+      },
+    );
   }
   if (!(await options.confirm(preview))) throw new WaymarkError('DECLINED', 'Nothing was pruned');
 }
@@ -57,12 +69,15 @@ async function chooseDropped(
   orphans: boolean,
 ): Promise<readonly Dropped[]> {
   const all = context.catalog.checkpoints();
-  const present = new Map(rootStates(context).map(({ workspace, state }) => [workspace.dirHash, state === 'present']));
+  const present = new Map(
+    rootStates(context).map(({ workspace, state }) => [workspace.dirHash, state === 'present']),
+  );
   const here = all.filter(({ workspace }) => present.get(workspace.dirHash) !== false);
   const chosen = new Map<CheckpointId, Dropped>();
   const choose = (checkpoints: readonly Checkpoint[], reasonOf: (id: CheckpointId) => string): void => {
     for (const checkpoint of checkpoints) {
-      if (!chosen.has(checkpoint.id)) chosen.set(checkpoint.id, { checkpoint, reason: reasonOf(checkpoint.id) });
+      if (!chosen.has(checkpoint.id))
+        chosen.set(checkpoint.id, { checkpoint, reason: reasonOf(checkpoint.id) });
     }
   };
   if (orphans) {
@@ -95,15 +110,22 @@ async function chooseForSize(
     return (await bytesWithout(stores, gone)) <= maxStoreBytes;
   });
   const more = new Set(candidates.slice(0, count));
-  choose(all.filter(({ id }) => more.has(id)), () => 'the store is over max_store_bytes');
+  choose(
+    all.filter(({ id }) => more.has(id)),
+    () => 'the store is over max_store_bytes',
+  );
 }
 
 /** Bytes that all stores would take without some checkpoints. */
-export async function bytesWithout(stores: readonly SnapshotStore[], gone: ReadonlySet<CheckpointId>): Promise<number> {
+export async function bytesWithout(
+  stores: readonly SnapshotStore[],
+  gone: ReadonlySet<CheckpointId>,
+): Promise<number> {
   let bytes = 0;
   for (const store of stores) {
     await using _hold = await store.hold('shared', PATIENCE_MS);
-    bytes += (await store.collect({ minAgeMs: 0, thorough: true, dryRun: true, assumeGone: gone })).bytesAfter;
+    bytes += (await store.collect({ minAgeMs: 0, thorough: true, dryRun: true, assumeGone: gone }))
+      .bytesAfter;
   }
   return bytes;
 }

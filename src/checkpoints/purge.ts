@@ -19,14 +19,21 @@ export async function purge(
 ): Promise<Found> {
   const affected = await holding(context, path);
   const paths = [...new Set(affected.flatMap(({ paths }) => paths))].sort();
-  if (affected.length === 0) throw new WaymarkError('PATH_NOT_FOUND', `No checkpoint of ${context.identity.path} holds ${path}`);
-  if (!(await confirm({ checkpoints: affected.length, paths }))) throw new WaymarkError('DECLINED', 'Declined: nothing was purged');
+  if (affected.length === 0)
+    throw new WaymarkError('PATH_NOT_FOUND', `No checkpoint of ${context.identity.path} holds ${path}`);
+  if (!(await confirm({ checkpoints: affected.length, paths })))
+    throw new WaymarkError('DECLINED', 'Declined: nothing was purged');
   using _workspace = await lockWorkspace(context.locks, context.identity.path, 'exclusive', 10_000);
   let bytesFreed = 0;
   const gone = new Set(paths);
-  for (const [store, group] of Map.groupBy(affected, ({ checkpoint }) => context.store(checkpoint.engine, checkpoint.workspace))) {
+  for (const [store, group] of Map.groupBy(affected, ({ checkpoint }) =>
+    context.store(checkpoint.engine, checkpoint.workspace),
+  )) {
     await using _store = await store.hold('exclusive', 30_000);
-    const rewritten = await store.purge(group.map(({ checkpoint }) => checkpoint), (stored) => gone.has(stored));
+    const rewritten = await store.purge(
+      group.map(({ checkpoint }) => checkpoint),
+      (stored) => gone.has(stored),
+    );
     for (const { record, ...place } of rewritten) context.catalog.replacePurged({ ...record, ...place });
     const report = await collect(context, store, { minAgeMs: 0, thorough: true, dryRun: false });
     bytesFreed += report.bytesBefore - report.bytesAfter;

@@ -16,7 +16,8 @@ export async function readSide(
   if (entry === undefined || entry.kind === 'directory') return undefined;
   if (entry.kind === 'symlink') return encodeName(entry.target);
   if (entry.size > maxBytes) return undefined;
-  if (checkpoint !== undefined) return await context.store(checkpoint.engine, checkpoint.workspace).readBlob(entry.hash);
+  if (checkpoint !== undefined)
+    return await context.store(checkpoint.engine, checkpoint.workspace).readBlob(entry.hash);
   return readPresent(`${context.identity.path}/${path}`, path);
 }
 
@@ -27,9 +28,11 @@ function readPresent(absolute: string, path: RelPath): Buffer {
     if (!fstatSync(fd).isFile()) throw new Error('not a regular file');
     return readFileSync(fd);
   } catch (cause) {
-    throw new WaymarkError('IO_ERROR', `${quotePath(path)} changed while it was compared`, { hint: 'Try again', cause });
+    throw new WaymarkError('IO_ERROR', `${quotePath(path)} changed while it was compared`, {
+      hint: 'Try again',
+      cause,
+    });
   } finally {
     if (fd !== undefined) closeSync(fd);
   }
 }
-

@@ -1,5 +1,5 @@
-import type { HomeContext } from './home-context.ts';
 import { asCheckpoint } from './doctor.ts';
+import type { HomeContext } from './home-context.ts';
 import { RETENTION_PAUSED } from './keep-input.ts';
 
 /**

@@ -8,11 +8,14 @@ import type { WorkspaceContext } from './home-context.ts';
 import { materializeCheckpoint } from './materialize-checkpoint.ts';
 import { openSnapshot } from './open-snapshot.ts';
 import { otherSessions } from './other-sessions.ts';
-import { prepareRestore } from './restore-preparation.ts';
 import { requireOwn } from './require-own.ts';
+import { prepareRestore } from './restore-preparation.ts';
 
 /** Takes the workspace back to a checkpoint, whole or in part, or writes the checkpoint into another directory. */
-export async function restoreCheckpoint(context: WorkspaceContext, options: RestoreOptions): Promise<RestoreResult> {
+export async function restoreCheckpoint(
+  context: WorkspaceContext,
+  options: RestoreOptions,
+): Promise<RestoreResult> {
   const target = findCheckpoint(context, options.checkpoint);
   if (options.into !== undefined) return await materializeCheckpoint(context, target, options);
   requireOwn(context, target, options.force ?? false);
@@ -32,12 +35,12 @@ export async function restoreCheckpoint(context: WorkspaceContext, options: Rest
       const { view } = await openSnapshot(context, target);
       return await prepareRestore(context, store, target, view, selection);
     },
-    preview: (plan): Preview => ({
+    preview: async (plan): Promise<Preview> => ({
       kind: 'restore',
       plan,
       target,
       operation: undefined,
-      warnings: warningsFor(context, target, plan),
+      warnings: await warningsFor(context, target, plan),
       verifyCommand,
     }),
     options,
@@ -46,11 +49,19 @@ export async function restoreCheckpoint(context: WorkspaceContext, options: Rest
   return await verified(context, { ...result, messages }, whole, verifyCommand);
 }
 
-function warningsFor(context: WorkspaceContext, target: Checkpoint, plan: RestorePlan): readonly string[] {
-  return [...gitMoved(context, target), ...otherSessions(context, target, plan)];
+async function warningsFor(
+  context: WorkspaceContext,
+  target: Checkpoint,
+  plan: RestorePlan,
+): Promise<readonly string[]> {
+  return [...gitMoved(context, target), ...(await otherSessions(context, target, plan))];
 }
 
-function restoreMessages(target: Checkpoint, paths: readonly string[], result: RestoreResult): readonly string[] {
+function restoreMessages(
+  target: Checkpoint,
+  paths: readonly string[],
+  result: RestoreResult,
+): readonly string[] {
   if (result.dryRun) return [`Dry run: nothing was written`];
   const name = `checkpoint \`${target.id}\` (\`${target.metadata.reason}\`)`;
   if (result.changes.length === 0 && result.safetyCheckpointId === null) {
@@ -73,7 +84,9 @@ async function verified(
     return { ...result, messages: [...result.messages, 'Not verified: no test command configured'] };
   }
   const exitCode = await context.runCommand(command, context.identity.path);
-  const outcome = exitCode === 0 ? `Verified: \`${command}\` passed` : `Verification failed: \`${command}\` exited with ${exitCode}`;
+  const outcome =
+    exitCode === 0
+      ? `Verified: \`${command}\` passed`
+      : `Verification failed: \`${command}\` exited with ${exitCode}`;
   return { ...result, verified: { command, exitCode }, messages: [...result.messages, outcome] };
 }
-

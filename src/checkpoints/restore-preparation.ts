@@ -1,16 +1,22 @@
 import type { Checkpoint } from '../domain/checkpoint.ts';
 import type { SnapshotDraft } from '../domain/draft.ts';
-import type { RelPath } from '../domain/rel-path.ts';
-import { isStored, type Entry, type NodePair, type SnapshotNode, type SnapshotView } from '../domain/snapshot.ts';
 import { type OverlayView, overlayView } from '../domain/overlay-view.ts';
+import type { RelPath } from '../domain/rel-path.ts';
+import {
+  type Entry,
+  isStored,
+  type NodePair,
+  type SnapshotNode,
+  type SnapshotView,
+} from '../domain/snapshot.ts';
 import { planRestore } from '../restore/plan-restore.ts';
 import type { RestorePlan, Selection } from '../restore/restore-plan.ts';
 import type { SnapshotStore } from '../stores/snapshot-store.ts';
 import { compileScope, type Scope } from '../workspace/scope/scope.ts';
-import { scopesBetween } from './scopes-between.ts';
 import type { WorkspaceContext } from './home-context.ts';
 import { lookAt } from './look-at.ts';
 import { pairsToPresent, presentState } from './present.ts';
+import { scopesBetween } from './scopes-between.ts';
 
 /** A plan together with the workspace as it was when the plan was made, ready to become the safety checkpoint. */
 export interface Prepared {
@@ -31,7 +37,12 @@ export async function prepareRestore(
   const presentScope = compileScope(present.view.rules);
   const pairs = [...pairsToPresent(store, target, present.view)];
   const edits = await lookCloser(context, present.draft, pairs, target, presentScope);
-  const view = overlayView(present.view.base, new Map([...present.view.edits, ...edits]), present.view.rules, present.view.truncated);
+  const view = overlayView(
+    present.view.base,
+    new Map([...present.view.edits, ...edits]),
+    present.view.rules,
+    present.view.truncated,
+  );
   const plan = planRestore({
     target,
     present: view,
@@ -74,8 +85,11 @@ export function safetyDraft(prepared: Prepared): SnapshotDraft {
     const planned = edits.get(path);
     if (planned === undefined || planned.kind !== 'pending') edits.set(path, asRead(node));
   }
-  for (const { path, before } of prepared.plan.actions) if (before !== undefined) edits.set(path, asRead(before));
-  const sorted = [...edits].map(([path, node]) => ({ path, node })).sort((a, b) => (a.path < b.path ? -1 : 1));
+  for (const { path, before } of prepared.plan.actions)
+    if (before !== undefined) edits.set(path, asRead(before));
+  const sorted = [...edits]
+    .map(([path, node]) => ({ path, node }))
+    .sort((a, b) => (a.path < b.path ? -1 : 1));
   return { ...prepared.draft, edits: sorted };
 }
 

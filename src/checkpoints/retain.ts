@@ -1,5 +1,5 @@
-import type { Checkpoint } from '../domain/checkpoint.ts';
 import type { CheckpointFilter } from '../catalog/catalog.ts';
+import type { Checkpoint } from '../domain/checkpoint.ts';
 import { decideRetention, type RetentionDecision } from '../domain/retention.ts';
 import { readJournal } from '../restore/journal.ts';
 import type { SnapshotStore } from '../stores/snapshot-store.ts';
@@ -15,7 +15,8 @@ export async function retainAfterCapture(
   newest: Checkpoint,
 ): Promise<void> {
   try {
-    if (retentionPaused(context) || readJournal(context.layout, context.identity.dirHash) !== undefined) return;
+    if (retentionPaused(context) || readJournal(context.layout, context.identity.dirHash) !== undefined)
+      return;
     const group = context.catalog.checkpoints(groupOf(newest));
     const dropped = toDrop(group, decideFor(context, context.identity.path, group));
     await using _hold = await store.hold('shared', 10_000);
@@ -43,7 +44,10 @@ export function decideFor(
   });
 }
 
-export function toDrop(checkpoints: readonly Checkpoint[], decisions: readonly RetentionDecision[]): readonly Checkpoint[] {
+export function toDrop(
+  checkpoints: readonly Checkpoint[],
+  decisions: readonly RetentionDecision[],
+): readonly Checkpoint[] {
   const dropped = new Set(decisions.filter(({ keep }) => !keep).map(({ id }) => id));
   return checkpoints.filter(({ id }) => dropped.has(id));
 }

@@ -2,7 +2,7 @@ import type { Checkpoint } from '../domain/checkpoint.ts';
 import { WaymarkError } from '../domain/errors.ts';
 import type { RunId, SessionId } from '../domain/ids.ts';
 import { comparePaths, type RelPath } from '../domain/rel-path.ts';
-import { type Entry, isStored, sameEntry, type Skip, type SnapshotView } from '../domain/snapshot.ts';
+import { type Entry, isStored, type Skip, type SnapshotView, sameEntry } from '../domain/snapshot.ts';
 import type { RestorePlan } from '../restore/restore-plan.ts';
 import type { SnapshotStore } from '../stores/snapshot-store.ts';
 import { describeView } from './capture.ts';
@@ -60,7 +60,11 @@ function heldPart(plan: RestorePlan, held: SnapshotView): RestorePlan {
     return [{ ...action, before: isStored(now) ? now : undefined }];
   });
   if (lost.size === 0) return { ...plan, actions };
-  const skips: Skip[] = [...lost].map((path) => ({ path, reason: 'changed', detail: 'it changed while it was being held' }));
+  const skips: Skip[] = [...lost].map((path) => ({
+    path,
+    reason: 'changed',
+    detail: 'it changed while it was being held',
+  }));
   return { ...plan, actions, skips: [...plan.skips, ...skips].sort((a, b) => comparePaths(a.path, b.path)) };
 }
 

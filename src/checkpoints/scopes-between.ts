@@ -26,7 +26,17 @@ async function scopeOf(context: WorkspaceContext, checkpoint: Checkpoint): Promi
     const { rules } = await store.open(checkpoint.snapshot);
     return compileScope({ ...rules, selection: [] });
   } catch (error) {
-    if (!isWaymarkError(error, 'OBJECT_MISSING', 'OBJECT_CORRUPT', 'MANIFEST_INVALID', 'STORE_CORRUPT', 'GIT_NOT_FOUND')) throw error;
+    if (
+      !isWaymarkError(
+        error,
+        'OBJECT_MISSING',
+        'OBJECT_CORRUPT',
+        'MANIFEST_INVALID',
+        'STORE_CORRUPT',
+        'GIT_NOT_FOUND',
+      )
+    )
+      throw error;
     context.warn(
       `The rules of checkpoint ${checkpoint.id} can't be read, so nothing is deleted that was added since: ${error.message}`,
     );

@@ -28,7 +28,9 @@ export async function sessionChanges(
 export function sessionOperations(context: WorkspaceContext, session: SessionId): readonly Operation[] {
   const all = context.catalog.operations({ dirHash: context.identity.dirHash });
   const undone = takenBack(context, all);
-  return all.filter((operation) => operation.sessionId === session && counts(operation) && !undone.has(operation.id));
+  return all.filter(
+    (operation) => operation.sessionId === session && counts(operation) && !undone.has(operation.id),
+  );
 }
 
 function counts({ kind, status }: Operation): boolean {
@@ -57,7 +59,10 @@ async function spanChanges(
 function compose(steps: readonly (readonly PathChange[])[]): readonly PathChange[] {
   const joined = new Map<RelPath, PathChange>();
   for (const change of steps.flat()) {
-    joined.set(change.path, { ...change, before: joined.has(change.path) ? joined.get(change.path)?.before : change.before });
+    joined.set(change.path, {
+      ...change,
+      before: joined.has(change.path) ? joined.get(change.path)?.before : change.before,
+    });
   }
   return [...joined.values()].sort((a, b) => comparePaths(a.path, b.path));
 }

@@ -21,14 +21,21 @@ export async function workspaceStatus(context: WorkspaceContext): Promise<Worksp
     home: layout.home,
     lastCheckpoint,
     checkpointCount: own.length,
-    openRuns: liveClaims(context, identity.path).map(({ id, kind, pid, label, since }) => ({ id, kind, pid, label, since })),
+    openRuns: liveClaims(context, identity.path).map(({ id, kind, pid, label, since }) => ({
+      id,
+      kind,
+      pid,
+      label,
+      since,
+    })),
     interruptedRestore:
       journal === undefined ? undefined : { operationId: journal.operationId, startedAt: journal.startedAt },
     notCovered: lastCheckpoint?.coverage.skipped ?? [],
     notCoveredCount: counts.reduce((sum, count) => sum + count, 0),
     storeBytes,
     maxStoreBytes,
-    pruneWouldFree: storeBytes > maxStoreBytes ? await freeable(context, storeBytes, maxStoreBytes) : undefined,
+    pruneWouldFree:
+      storeBytes > maxStoreBytes ? await freeable(context, storeBytes, maxStoreBytes) : undefined,
     retentionPaused: retentionPaused(context),
     checkpointsBelow: workspacesBelow(context),
   };
@@ -41,12 +48,20 @@ async function sizeOfStores(context: WorkspaceContext): Promise<number> {
 }
 
 /** What `prune` would free, found as `prune` finds it. */
-async function freeable(context: WorkspaceContext, storeBytes: number, maxStoreBytes: number): Promise<number> {
+async function freeable(
+  context: WorkspaceContext,
+  storeBytes: number,
+  maxStoreBytes: number,
+): Promise<number> {
   const stores = context.existingStores();
   const { decisions, droppable } = expiryOf(context, context.identity.path, context.catalog.checkpoints());
   const old = decisions.filter(({ keep }) => !keep).map(({ id }) => id);
-  const without = (count: number): Promise<number> => bytesWithout(stores, new Set([...old, ...droppable.slice(0, count)]));
-  const count = await shortestPrefix(droppable.length, async (dropped) => (await without(dropped)) <= maxStoreBytes);
+  const without = (count: number): Promise<number> =>
+    bytesWithout(stores, new Set([...old, ...droppable.slice(0, count)]));
+  const count = await shortestPrefix(
+    droppable.length,
+    async (dropped) => (await without(dropped)) <= maxStoreBytes,
+  );
   return Math.max(0, storeBytes - (await without(count)));
 }
 
@@ -54,6 +69,9 @@ function workspacesBelow(context: WorkspaceContext): readonly string[] {
   const prefix = context.identity.path.endsWith('/') ? context.identity.path : `${context.identity.path}/`;
   return context.catalog
     .workspaces()
-    .filter(({ path, dirHash }) => path.startsWith(prefix) && context.catalog.checkpoints({ dirHash, limit: 1 }).length > 0)
+    .filter(
+      ({ path, dirHash }) =>
+        path.startsWith(prefix) && context.catalog.checkpoints({ dirHash, limit: 1 }).length > 0,
+    )
     .map(({ path }) => path);
 }

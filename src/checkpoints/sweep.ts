@@ -1,8 +1,8 @@
 import { isWaymarkError } from '../domain/errors.ts';
+import { isoTime } from '../platform/clock.ts';
 import { deadClaims } from './claims.ts';
 import type { HomeContext } from './home-context.ts';
 import { lockWorkspace } from './workspace-lock.ts';
-import { isoTime } from '../platform/clock.ts';
 
 /**
  * Cleans up after processes that died: captures that were never committed, drops that were never finished, runs and waves nobody holds.

@@ -42,7 +42,8 @@ export async function trustedCache(
     const missing = await store.missing(contentHashes(base));
     return missing.size === 0 ? { cache, base, ref: note.ref } : undefined;
   } catch (error) {
-    if (isWaymarkError(error, 'OBJECT_MISSING', 'OBJECT_CORRUPT', 'MANIFEST_INVALID', 'STORE_CORRUPT')) return undefined;
+    if (isWaymarkError(error, 'OBJECT_MISSING', 'OBJECT_CORRUPT', 'MANIFEST_INVALID', 'STORE_CORRUPT'))
+      return undefined;
     throw error;
   }
 }
@@ -60,7 +61,11 @@ export async function keepCache(
 }
 
 /** Notes that everything the base needs is in the store as it is now. */
-export async function noteBase(context: WorkspaceContext, store: SnapshotStore, ref: SnapshotRef): Promise<void> {
+export async function noteBase(
+  context: WorkspaceContext,
+  store: SnapshotStore,
+  ref: SnapshotRef,
+): Promise<void> {
   const note: BaseNote = { token: await store.contentToken?.(), ref };
   replaceFile(context.fs, noteFile(context, store), Buffer.from(JSON.stringify(note)));
 }

@@ -43,7 +43,12 @@ export async function undo(context: WorkspaceContext, options: UndoOptions): Pro
       engine: engineOfSession(context, session),
       changes: (store) => sessionChanges(context, store, session),
     });
-    if (result.operationId !== null) noteTargets(context, result.operationId, targets.map(({ id }) => id));
+    if (result.operationId !== null)
+      noteTargets(
+        context,
+        result.operationId,
+        targets.map(({ id }) => id),
+      );
     return result;
   }
   const operation = operationToUndo(context, options.operation);
@@ -73,7 +78,11 @@ export async function redo(
   });
 }
 
-async function takeBack(context: WorkspaceContext, options: UndoOptions, what: TakeBack): Promise<RestoreResult> {
+async function takeBack(
+  context: WorkspaceContext,
+  options: UndoOptions,
+  what: TakeBack,
+): Promise<RestoreResult> {
   const store = context.store(what.engine, context.identity);
   const { session: _session, ...rest } = options;
   const result = await changeWorkspace(context, store, {
@@ -83,7 +92,7 @@ async function takeBack(context: WorkspaceContext, options: UndoOptions, what: T
     description: what.description,
     reason: 'pre-restore-safety',
     prepare: () => prepareUndo(context, store, what, options),
-    preview: (plan) => ({
+    preview: async (plan) => ({
       kind: what.kind,
       plan,
       target: undefined,
@@ -125,24 +134,31 @@ async function prepareUndo(
 function beforeOf(context: WorkspaceContext, operation: Operation): Checkpoint {
   const before = operation.before === null ? undefined : context.catalog.checkpoint(operation.before);
   if (before !== undefined) return before;
-  throw new WaymarkError('UNDO_IMPOSSIBLE', `Operation ${operation.id} (${operation.kind}) has no checkpoint of its state before it`, {
-    hint: 'See: waymark checkpoints list',
-  });
+  throw new WaymarkError(
+    'UNDO_IMPOSSIBLE',
+    `Operation ${operation.id} (${operation.kind}) has no checkpoint of its state before it`,
+    {
+      hint: 'See: waymark checkpoints list',
+    },
+  );
 }
 
 function engineOfSession(context: WorkspaceContext, session: ReturnType<typeof parseSessionId>): EngineName {
   const [newest] = context.catalog.checkpoints({ sessionId: session, dirHash: context.identity.dirHash });
   if (newest !== undefined) return newest.engine;
-  throw new WaymarkError('SESSION_NOT_FOUND', `Session "${session}" has no checkpoint of ${context.identity.path}`);
+  throw new WaymarkError(
+    'SESSION_NOT_FOUND',
+    `Session "${session}" has no checkpoint of ${context.identity.path}`,
+  );
 }
 
 function messagesFor(what: TakeBack, result: RestoreResult): readonly string[] {
   if (result.dryRun) return ['Dry run: nothing was written'];
   const done = what.kind === 'undo' ? 'Undid' : 'Redid';
-  if (result.safetyCheckpointId === null) return [`Nothing to ${what.kind}: ${what.description} left nothing to take back`];
+  if (result.safetyCheckpointId === null)
+    return [`Nothing to ${what.kind}: ${what.description} left nothing to take back`];
   return [
     `${done} ${what.description}: ${result.changes.length} ${result.changes.length === 1 ? 'path' : 'paths'}. ` +
       `Safety checkpoint created at \`${result.safetyCheckpointId}\` — use this to undo the restore.`,
   ];
 }
-

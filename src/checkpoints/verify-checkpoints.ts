@@ -32,7 +32,17 @@ async function verifyIn(
       await openSnapshot(context, checkpoint);
       readable.push(checkpoint);
     } catch (error) {
-      if (!isWaymarkError(error, 'OBJECT_MISSING', 'OBJECT_CORRUPT', 'MANIFEST_INVALID', 'FORMAT_UNSUPPORTED', 'STORE_CORRUPT')) throw error;
+      if (
+        !isWaymarkError(
+          error,
+          'OBJECT_MISSING',
+          'OBJECT_CORRUPT',
+          'MANIFEST_INVALID',
+          'FORMAT_UNSUPPORTED',
+          'STORE_CORRUPT',
+        )
+      )
+        throw error;
       problems.push({
         where: checkpoint.filesystemPath,
         code: error.code === 'STORE_CORRUPT' ? 'OBJECT_CORRUPT' : (error.code as StoreProblem['code']),

@@ -56,5 +56,5 @@ function lockName(directory: string): string {
 function ancestors(root: string): readonly string[] {
   const chain: string[] = [];
   for (let at = path.dirname(root); chain[0] !== at; at = path.dirname(at)) chain.unshift(at);
-  return chain;
+  return chain.filter((directory) => directory !== root);
 }

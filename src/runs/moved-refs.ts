@@ -6,7 +6,10 @@ export interface MovedRef {
 }
 
 /** Compares all refs of a repository at two moments, in name order. */
-export function movedRefs(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): readonly MovedRef[] {
+export function movedRefs(
+  before: ReadonlyMap<string, string>,
+  after: ReadonlyMap<string, string>,
+): readonly MovedRef[] {
   const names = [...new Set([...before.keys(), ...after.keys()])].sort();
   return names.flatMap((ref) => {
     const from = before.get(ref) ?? null;

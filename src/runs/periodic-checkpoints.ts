@@ -27,7 +27,10 @@ export function takePeriodically(
   };
 }
 
-async function takeOne(context: WorkspaceContext, run: { readonly session: SessionId; readonly runId: RunId }): Promise<void> {
+async function takeOne(
+  context: WorkspaceContext,
+  run: { readonly session: SessionId; readonly runId: RunId },
+): Promise<void> {
   try {
     await createCheckpoint(context, {
       type: 'post_step',

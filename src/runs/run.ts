@@ -1,6 +1,6 @@
-import { createCheckpoint } from '../checkpoints/create-checkpoint.ts';
 import type { CreateResult, RunContext, RunOptions, RunResult } from '../checkpoints/api.ts';
 import { claimLock } from '../checkpoints/claims.ts';
+import { createCheckpoint } from '../checkpoints/create-checkpoint.ts';
 import type { WorkspaceContext } from '../checkpoints/home-context.ts';
 import { changesBetween } from '../checkpoints/operation-changes.ts';
 import { newSessionId, useSession } from '../checkpoints/session.ts';
@@ -33,7 +33,11 @@ export async function run<T>(
   const runId = options.runId ?? (`exec-${context.ids.ulid().toLowerCase()}` as RunId);
   const operationId = parseUlid<OperationId>(context.ids.ulid());
   const warnings: string[] = [];
-  const inside: WorkspaceContext = { ...context, currentRun: runId, warn: (message) => void warnings.push(message) };
+  const inside: WorkspaceContext = {
+    ...context,
+    currentRun: runId,
+    warn: (message) => void warnings.push(message),
+  };
   using _claim = claim(context, runId);
   const operation = await open(inside, options, runId, operationId, session.id);
   const take = async (type: 'run_start' | 'post_step' | 'manual', reason: string): Promise<CreateResult> =>
@@ -51,7 +55,10 @@ export async function run<T>(
   try {
     const before = await attempt(() => take('run_start', 'run-start'), warnings);
     if (before === null && options.requireCheckpoint) throw noCheckpoint(warnings);
-    catalog.saveOpenRun({ ...claimOf(inside, options, runId, session.id, operationId), runStart: before?.id ?? null });
+    catalog.saveOpenRun({
+      ...claimOf(inside, options, runId, session.id, operationId),
+      runStart: before?.id ?? null,
+    });
     const refsBefore = gitRefs(identity.path);
     const given = [...warnings];
     const stop = takePeriodically(inside, options.everyMs, { session: session.id, runId });
@@ -66,7 +73,8 @@ export async function run<T>(
         before,
         warnings: given,
         env: { WAYMARK_SESSION: session.id, WAYMARK_RUN: runId },
-        checkpoint: (more = {}) => createCheckpoint(inside, { source: options.source ?? 'exec', ...more, session: session.id, runId }),
+        checkpoint: (more = {}) =>
+          createCheckpoint(inside, { source: options.source ?? 'exec', ...more, session: session.id, runId }),
         interrupted: () => {
           interrupted = true;
         },
@@ -78,7 +86,14 @@ export async function run<T>(
     await stop();
     const after = await attempt(() => take('post_step', 'post-step'), warnings);
     const changes = before && after ? await changesOfRun(inside, before, after, warnings) : [];
-    const ended = close(inside, operation, interrupted ? 'interrupted' : failed ? 'failed' : 'done', before, after, changes.length);
+    const ended = close(
+      inside,
+      operation,
+      interrupted ? 'interrupted' : failed ? 'failed' : 'done',
+      before,
+      after,
+      changes.length,
+    );
     if (session.isNew) catalog.endSession(session.id);
     if (failed) throw failure;
     return {
@@ -105,9 +120,13 @@ export async function run<T>(
 function refuseWithJournal(context: WorkspaceContext): void {
   const journal = readJournal(context.layout, context.identity.dirHash);
   if (journal === undefined) return;
-  throw new WaymarkError('RESTORE_INTERRUPTED', `A ${journal.kind} of ${context.identity.path} was interrupted`, {
-    hint: 'First finish it (waymark recover --continue) or take it back (waymark recover --abort)',
-  });
+  throw new WaymarkError(
+    'RESTORE_INTERRUPTED',
+    `A ${journal.kind} of ${context.identity.path} was interrupted`,
+    {
+      hint: 'First finish it (waymark recover --continue) or take it back (waymark recover --abort)',
+    },
+  );
 }
 
 function claim(context: WorkspaceContext, runId: RunId): Disposable {
@@ -144,7 +163,10 @@ async function open(
     skippedCount: 0,
   };
   context.catalog.openOperation(operation);
-  context.catalog.saveOpenRun({ ...claimOf(context, options, runId, sessionId, operationId), runStart: null });
+  context.catalog.saveOpenRun({
+    ...claimOf(context, options, runId, sessionId, operationId),
+    runStart: null,
+  });
   return operation;
 }
 
@@ -179,9 +201,13 @@ async function attempt(take: () => Promise<CreateResult>, warnings: string[]): P
 }
 
 function noCheckpoint(warnings: readonly string[]): WaymarkError {
-  return new WaymarkError('CHECKPOINT_REQUIRED', 'The first checkpoint could not be taken, so nothing was run', {
-    hint: warnings.at(-1) ?? 'See: waymark doctor',
-  });
+  return new WaymarkError(
+    'CHECKPOINT_REQUIRED',
+    'The first checkpoint could not be taken, so nothing was run',
+    {
+      hint: warnings.at(-1) ?? 'See: waymark doctor',
+    },
+  );
 }
 
 async function changesOfRun(
