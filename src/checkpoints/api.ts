@@ -326,5 +326,6 @@ export interface Waymark extends AsyncDisposable {
   findWorkspaceDirectory(directory: string): Promise<string>;
   /** Checkpoints of every workspace, newest first. */
   listCheckpoints(filter?: ListFilter): Promise<readonly Checkpoint[]>;
-  doctor(options?: { readonly rebuildCatalog?: boolean }): Promise<DoctorReport>;
+  /** Sweeps what dead processes left and names what is damaged. To make the catalog anew, open with `rebuildCatalog`. */
+  doctor(): Promise<DoctorReport>;
 }

@@ -6,7 +6,6 @@ import type { Operation, OperationKind } from '../domain/operation.ts';
 import { comparePaths } from '../domain/rel-path.ts';
 import type { Skip } from '../domain/snapshot.ts';
 import { isoTime } from '../platform/clock.ts';
-import { readJournal } from '../restore/journal.ts';
 import type { RestorePlan } from '../restore/restore-plan.ts';
 import type { SnapshotStore } from '../stores/snapshot-store.ts';
 import type { Confirm, Preview, RestoreResult } from './api.ts';
@@ -14,6 +13,7 @@ import { refuseDuringRun } from './claims.ts';
 import { executePlan } from './execute-plan.ts';
 import type { WorkspaceContext } from './home-context.ts';
 import { preflight } from './preflight.ts';
+import { refuseWithJournal } from './refuse-with-journal.ts';
 import type { Prepared } from './restore-preparation.ts';
 import { takeSafetyCheckpoint } from './safety-checkpoint.ts';
 import { useSession } from './session.ts';
@@ -134,16 +134,7 @@ async function underHolds<T>(
   await refuseDuringRun(context, root, waitMs);
   using _workspace = await lockWorkspace(context.locks, root, mode, Math.max(waitMs, PATIENCE_MS));
   await refuseDuringRun(context, root, 0);
-  const journal = readJournal(context.layout, context.identity.dirHash);
-  if (journal !== undefined) {
-    throw new WaymarkError(
-      'RESTORE_INTERRUPTED',
-      `A ${journal.kind} of ${root} was interrupted (operation ${journal.operationId})`,
-      {
-        hint: 'Finish it with: waymark recover --continue, or take it back with: waymark recover --abort',
-      },
-    );
-  }
+  refuseWithJournal(context);
   await using _store = await store.hold('shared', PATIENCE_MS);
   return await body();
 }

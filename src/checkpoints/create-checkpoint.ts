@@ -1,5 +1,4 @@
-import type { Checkpoint, CheckpointType } from '../domain/checkpoint.ts';
-import { WaymarkError } from '../domain/errors.ts';
+import type { Checkpoint } from '../domain/checkpoint.ts';
 import { type DecisionId, type PlanId, parseUlid, type RunId } from '../domain/ids.ts';
 import { parseReason } from '../domain/reasons.ts';
 import { parseRelPath } from '../domain/rel-path.ts';
@@ -44,7 +43,8 @@ export async function createCheckpoint(
   await refuseDuringWave(context, context.identity.path, options.waitMs ?? 0);
   const session = useSession(context, options.session);
   const store = context.store(engine, context.identity);
-  if (session.isNew) await startOfSession(context, store);
+  const isFirst = context.catalog.checkpoints({ sessionId: session.id, limit: 1 }).length === 0;
+  if (isFirst) await startOfSession(context, store);
   if (context.catalog.note(tooManyNote(context, session.id)) !== undefined) return tooManyFiles(context);
   const origin: CheckpointOrigin = {
     sessionId: session.id,
@@ -139,24 +139,4 @@ function tooManyFiles(context: WorkspaceContext): CreateResult {
   const warning = `Directory has >${maxFiles.toLocaleString('en-US')} files — checkpoints disabled for performance.`;
   context.warn(warning);
   return { checkpoint: null, stats: NOTHING, deduplicated: false, warnings: [], skipped: 'too_many_files' };
-}
-
-/** Throws unless the type is one that a caller may take himself. */
-export function parseCheckpointType(text: string): CheckpointType {
-  const types = [
-    'pre_write',
-    'post_step',
-    'manual',
-    'run_start',
-    'pre_subplan',
-    'on_error',
-    'safety',
-  ] as const;
-  const type = types.find((known) => known === text.replaceAll('-', '_'));
-  if (type === undefined) {
-    throw new WaymarkError('VALIDATION_ERROR', `"${text}" is not a checkpoint type`, {
-      hint: `One of: ${types.join(', ')}`,
-    });
-  }
-  return type;
 }

@@ -1,20 +1,16 @@
-import type { CreateResult, RunContext, RunOptions, RunResult } from '../checkpoints/api.ts';
-import { claimLock } from '../checkpoints/claims.ts';
+import type { CreateOptions, CreateResult, RunContext, RunOptions, RunResult } from '../checkpoints/api.ts';
 import { createCheckpoint } from '../checkpoints/create-checkpoint.ts';
 import type { WorkspaceContext } from '../checkpoints/home-context.ts';
 import { changesBetween } from '../checkpoints/operation-changes.ts';
 import { newSessionId, useSession } from '../checkpoints/session.ts';
-import { lockWorkspace } from '../checkpoints/workspace-lock.ts';
 import type { Checkpoint } from '../domain/checkpoint.ts';
-import { type Change, summarize } from '../domain/diff.ts';
+import { actionBetween, type Change, summarize } from '../domain/diff.ts';
 import { isWaymarkError, WaymarkError } from '../domain/errors.ts';
-import { type OperationId, parseUlid, type RunId } from '../domain/ids.ts';
-import type { Operation, OperationStatus } from '../domain/operation.ts';
-import { isoTime } from '../platform/clock.ts';
-import { readJournal } from '../restore/journal.ts';
+import type { RunId } from '../domain/ids.ts';
 import { gitRefs } from '../workspace/git-refs.ts';
 import { movedRefs } from './moved-refs.ts';
 import { takePeriodically } from './periodic-checkpoints.ts';
+import { openRunRecord } from './run-record.ts';
 
 /**
  * Runs a function under protection: a `run_start` checkpoint before it and a `post_step` checkpoint after it, whatever it does, recorded as
@@ -23,171 +19,84 @@ import { takePeriodically } from './periodic-checkpoints.ts';
  * @throws what `body` throws, after the end is recorded; WaymarkError `RESTORE_INTERRUPTED`, `CHECKPOINT_REQUIRED`
  */
 export async function run<T>(
-  context: WorkspaceContext,
+  outer: WorkspaceContext,
   options: RunOptions,
   body: (run: RunContext) => Promise<T>,
 ): Promise<RunResult<T>> {
-  const { catalog, identity, clock } = context;
-  refuseWithJournal(context);
-  const session = useSession(context, options.session ?? context.currentSession ?? newSessionId(context));
-  const runId = options.runId ?? (`exec-${context.ids.ulid().toLowerCase()}` as RunId);
-  const operationId = parseUlid<OperationId>(context.ids.ulid());
+  const session = useSession(outer, options.session ?? outer.currentSession ?? newSessionId(outer));
+  const runId = options.runId ?? (`exec-${outer.ids.ulid().toLowerCase()}` as RunId);
   const warnings: string[] = [];
-  const inside: WorkspaceContext = {
-    ...context,
+  const context: WorkspaceContext = {
+    ...outer,
     currentRun: runId,
     warn: (message) => void warnings.push(message),
   };
-  using _claim = claim(context, runId);
-  const operation = await open(inside, options, runId, operationId, session.id);
-  const take = async (type: 'run_start' | 'post_step' | 'manual', reason: string): Promise<CreateResult> =>
-    await createCheckpoint(inside, {
-      type,
-      reason,
-      session: session.id,
-      runId,
-      source: options.source ?? 'exec',
-      ...(options.engine === undefined ? {} : { engine: options.engine }),
-      ...(options.label === undefined ? {} : { label: options.label }),
-      ...(options.planId === undefined ? {} : { planId: options.planId }),
-    });
-  let interrupted = false;
+  const take = (more: CreateOptions): Promise<CreateResult> =>
+    createCheckpoint(context, { ...originOf(options), ...more, session: session.id, runId });
+
+  using record = await openRunRecord(context, options, runId, session.id);
+  let status: 'done' | 'interrupted' = 'done';
+  let before: Checkpoint | null = null;
   try {
-    const before = await attempt(() => take('run_start', 'run-start'), warnings);
+    before = await attempt(() => take({ type: 'run_start' }), warnings);
     if (before === null && options.requireCheckpoint) throw noCheckpoint(warnings);
-    catalog.saveOpenRun({
-      ...claimOf(inside, options, runId, session.id, operationId),
-      runStart: before?.id ?? null,
-    });
-    const refsBefore = gitRefs(identity.path);
-    const given = [...warnings];
-    const stop = takePeriodically(inside, options.everyMs, { session: session.id, runId });
-    let value: T | undefined;
-    let failure: unknown;
-    let failed = false;
-    try {
-      value = await body({
+    record.started(before);
+    const refsBefore = gitRefs(context.identity.path);
+    const outcome = await settle(async () => {
+      await using _periodic = takePeriodically(context, options.everyMs, take);
+      return await body({
         runId,
         sessionId: session.id,
-        operationId,
+        operationId: record.operationId,
         before,
-        warnings: given,
+        warnings: [...warnings],
         env: { WAYMARK_SESSION: session.id, WAYMARK_RUN: runId },
-        checkpoint: (more = {}) =>
-          createCheckpoint(inside, { source: options.source ?? 'exec', ...more, session: session.id, runId }),
+        checkpoint: (more = {}) => take(more),
         interrupted: () => {
-          interrupted = true;
+          status = 'interrupted';
         },
       });
-    } catch (error) {
-      failure = error;
-      failed = true;
-    }
-    await stop();
-    const after = await attempt(() => take('post_step', 'post-step'), warnings);
-    const changes = before && after ? await changesOfRun(inside, before, after, warnings) : [];
-    const ended = close(
-      inside,
-      operation,
-      interrupted ? 'interrupted' : failed ? 'failed' : 'done',
-      before,
-      after,
-      changes.length,
-    );
-    if (session.isNew) catalog.endSession(session.id);
-    if (failed) throw failure;
+    });
+    const after = await attempt(() => take({ type: 'post_step' }), warnings);
+    const changes = before !== null && after !== null ? await changesOfRun(context, before, after) : [];
+    const operation = record.end(outcome.ok ? status : 'failed', before, after, changes.length);
+    if (session.isNew) context.catalog.endSession(session.id);
+    if (!outcome.ok) throw outcome.error;
     return {
-      value: value as T,
+      value: outcome.value,
       runId,
       sessionId: session.id,
-      operation: ended,
+      operation,
       before,
       after,
       changes,
       summary: summarize(changes),
-      movedRefs: movedRefs(refsBefore, gitRefs(identity.path)),
-      warnings,
+      movedRefs: movedRefs(refsBefore, gitRefs(context.identity.path)),
+      warnings: [...new Set(warnings)],
     };
   } catch (error) {
-    if (catalog.operation(operationId)?.status === 'open') close(inside, operation, 'failed', null, null, 0);
+    record.end('failed', before, null, 0);
     throw error;
-  } finally {
-    catalog.removeOpenRun(runId);
-    void clock;
   }
 }
 
-function refuseWithJournal(context: WorkspaceContext): void {
-  const journal = readJournal(context.layout, context.identity.dirHash);
-  if (journal === undefined) return;
-  throw new WaymarkError(
-    'RESTORE_INTERRUPTED',
-    `A ${journal.kind} of ${context.identity.path} was interrupted`,
-    {
-      hint: 'First finish it (waymark recover --continue) or take it back (waymark recover --abort)',
-    },
-  );
-}
-
-function claim(context: WorkspaceContext, runId: RunId): Disposable {
-  const hold = context.locks.tryAcquire(claimLock({ kind: 'run', id: runId }), 'exclusive');
-  if (hold === undefined) throw new WaymarkError('RUN_ACTIVE', `Run ${runId} is already going on`);
-  return hold;
-}
-
-/** Registers the run while no restore is going on, so that later ones see it. */
-async function open(
-  context: WorkspaceContext,
-  options: RunOptions,
-  runId: RunId,
-  operationId: OperationId,
-  sessionId: Operation['sessionId'],
-): Promise<Operation> {
-  using _hold = await lockWorkspace(context.locks, context.identity.path, 'shared', 30_000);
-  context.catalog.saveWorkspace(context.identity);
-  const operation: Operation = {
-    id: operationId,
-    kind: 'run',
-    dirHash: context.identity.dirHash,
-    sessionId,
-    runId,
-    planId: (options.planId ?? null) as Operation['planId'],
-    startedAt: isoTime(context.clock.now()),
-    finishedAt: null,
-    status: 'open',
-    before: null,
-    after: null,
-    takesBack: null,
-    description: options.description ?? options.label ?? 'run',
-    changedCount: 0,
-    skippedCount: 0,
-  };
-  context.catalog.openOperation(operation);
-  context.catalog.saveOpenRun({
-    ...claimOf(context, options, runId, sessionId, operationId),
-    runStart: null,
-  });
-  return operation;
-}
-
-function claimOf(
-  context: WorkspaceContext,
-  options: RunOptions,
-  id: RunId,
-  sessionId: Operation['sessionId'],
-  operationId: OperationId,
-) {
+function originOf({ source, engine, label, planId }: RunOptions): CreateOptions {
   return {
-    id,
-    kind: 'run' as const,
-    dirHash: context.identity.dirHash,
-    path: context.identity.path,
-    sessionId,
-    operationId,
-    pid: process.pid,
-    label: options.label ?? options.description ?? 'run',
-    since: isoTime(context.clock.now()),
+    source: source ?? 'exec',
+    ...(engine === undefined ? {} : { engine }),
+    ...(label === undefined ? {} : { label }),
+    ...(planId === undefined ? {} : { planId }),
   };
+}
+
+type Outcome<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: unknown };
+
+async function settle<T>(body: () => Promise<T>): Promise<Outcome<T>> {
+  try {
+    return { ok: true, value: await body() };
+  } catch (error) {
+    return { ok: false, error };
+  }
 }
 
 async function attempt(take: () => Promise<CreateResult>, warnings: string[]): Promise<Checkpoint | null> {
@@ -214,37 +123,15 @@ async function changesOfRun(
   context: WorkspaceContext,
   before: Checkpoint,
   after: Checkpoint,
-  warnings: string[],
 ): Promise<readonly Change[]> {
   try {
-    const { actionBetween } = await import('../domain/diff.ts');
     return (await changesBetween(context, before, after)).flatMap(({ path, before: from, after: to }) => {
       const action = actionBetween(from, to);
       return action === undefined ? [] : [{ path, action, from, to }];
     });
   } catch (error) {
     if (!isWaymarkError(error)) throw error;
-    warnings.push(`What changed is not known: ${error.message}`);
+    context.warn(`What changed is not known: ${error.message}`);
     return [];
   }
-}
-
-function close(
-  context: WorkspaceContext,
-  operation: Operation,
-  status: OperationStatus,
-  before: Checkpoint | null,
-  after: Checkpoint | null,
-  changedCount: number,
-): Operation {
-  const end = {
-    status,
-    finishedAt: isoTime(context.clock.now()),
-    before: before?.id ?? null,
-    after: after?.id ?? null,
-    changedCount,
-    skippedCount: 0,
-  };
-  context.catalog.finishOperation(operation.id, end);
-  return { ...operation, ...end };
 }

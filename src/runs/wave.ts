@@ -1,10 +1,9 @@
 import { claimLock, refuseDuringWave } from '../checkpoints/claims.ts';
 import type { WorkspaceContext } from '../checkpoints/home-context.ts';
+import { refuseWithJournal } from '../checkpoints/refuse-with-journal.ts';
 import { lockWorkspace } from '../checkpoints/workspace-lock.ts';
-import { WaymarkError } from '../domain/errors.ts';
-import type { RunId } from '../domain/ids.ts';
+import { parseSessionId, type RunId } from '../domain/ids.ts';
 import { isoTime } from '../platform/clock.ts';
-import { readJournal } from '../restore/journal.ts';
 
 /**
  * Holds a wave while `body` goes on: any number of agents write in parallel and no checkpoint or restore happens meanwhile. It is held by a lock
@@ -24,18 +23,14 @@ export async function wave<T>(
   using _lock = locks.tryAcquire(claimLock(claim), 'exclusive');
   {
     using _hold = await lockWorkspace(locks, identity.path, 'exclusive', options.waitMs ?? 10_000);
-    if (readJournal(context.layout, identity.dirHash) !== undefined) {
-      throw new WaymarkError('RESTORE_INTERRUPTED', `A restore of ${identity.path} was interrupted`, {
-        hint: 'First finish it (waymark recover --continue) or take it back (waymark recover --abort)',
-      });
-    }
+    refuseWithJournal(context);
     await refuseDuringWave(context, identity.path, 0);
     catalog.saveWorkspace(identity);
     catalog.saveOpenRun({
       ...claim,
       dirHash: identity.dirHash,
       path: identity.path,
-      sessionId: context.currentSession === undefined ? null : (context.currentSession as never),
+      sessionId: context.currentSession === undefined ? null : parseSessionId(context.currentSession),
       operationId: null,
       pid: process.pid,
       label: options.label ?? 'wave',

@@ -1,0 +1,93 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { openSqliteCatalog } from './catalog/sqlite/sqlite-catalog.ts';
+import type { HomeContext } from './checkpoints/home-context.ts';
+import { rebuildCatalog } from './checkpoints/rebuild-catalog.ts';
+import { resolveSettings } from './config/resolve-settings.ts';
+import type { OpenOptions } from './open-options.ts';
+import { openStores } from './open-stores.ts';
+import { systemClock } from './platform/clock.ts';
+import { ensurePrivateDirectory } from './platform/durable-write.ts';
+import type { FileSystem } from './platform/file-system.ts';
+import { createGit } from './platform/git-process.ts';
+import { type HomeLayout, homeLayout } from './platform/home-layout.ts';
+import { createIds } from './platform/ids.ts';
+import { createFileSystem } from './platform/node-file-system.ts';
+import { spawnCommand } from './platform/spawn-command.ts';
+import { createLocks } from './platform/sqlite-locks.ts';
+
+/** Set by a catalog that was just created: what the stores hold is not in it yet. */
+const REBUILD_NEEDED = 'rebuild-needed';
+
+export interface OpenHome extends HomeContext, AsyncDisposable {
+  readonly rebuilt: boolean;
+}
+
+/** Builds what every operation needs: the one place that knows the concrete classes. */
+export async function openHome(options: OpenOptions): Promise<OpenHome> {
+  const { environment } = options;
+  const layout = homeLayout(options.home);
+  const clock = options.clock ?? systemClock;
+  const fs = createFileSystem(options.stepHook);
+  ensurePrivateDirectory(fs, layout.home);
+  const locks = createLocks(layout.locks, fs);
+  const git = createGit(environment);
+  if (options.rebuildCatalog) moveAside(fs, layout, clock.now());
+  const catalog = openSqliteCatalog({ path: layout.catalog, fs, clock });
+  const stores = openStores({ layout, fs, locks, clock, git, catalog });
+  const context: HomeContext = {
+    layout,
+    fs,
+    locks,
+    clock,
+    git,
+    catalog,
+    ids: createIds(clock),
+    currentRun: environment['WAYMARK_RUN'] || undefined,
+    currentSession: environment['WAYMARK_SESSION'] || undefined,
+    store: stores.store,
+    existingStores: stores.existing,
+    settings: (workspace) =>
+      resolveSettings({ workspace, home: options.home, userFile: options.userFile, environment }),
+    runCommand: async (shell, cwd) => {
+      const { exitCode } = await spawnCommand({
+        command: { shell },
+        cwd,
+        env: environment,
+        stdio: 'inherit',
+      });
+      return exitCode ?? 1;
+    },
+  };
+  const rebuilt = await completeCatalog(context);
+  return {
+    ...context,
+    rebuilt,
+    [Symbol.asyncDispose]: async () => {
+      await stores[Symbol.asyncDispose]();
+      catalog[Symbol.dispose]();
+    },
+  };
+}
+
+/** Fills a new catalog from the stores; done again where a process died meanwhile. */
+async function completeCatalog(context: HomeContext): Promise<boolean> {
+  if (context.catalog.note(REBUILD_NEEDED) === undefined) return false;
+  const found = holdsContent(context.layout);
+  if (found) await rebuildCatalog(context);
+  context.catalog.setNote(REBUILD_NEEDED, undefined);
+  return found;
+}
+
+function holdsContent({ checkpoints, projects }: HomeLayout): boolean {
+  return [checkpoints, projects].some(
+    (directory) => existsSync(directory) && readdirSync(directory).length > 0,
+  );
+}
+
+/** Keeps a catalog that is to be built anew under another name. */
+function moveAside(fs: FileSystem, { home, catalog }: HomeLayout, now: number): void {
+  for (const suffix of ['', '-wal', '-shm']) {
+    if (existsSync(catalog + suffix)) fs.rename(catalog + suffix, `${catalog}.replaced-${now}${suffix}`);
+  }
+  fs.fsyncDirectory(home);
+}
