@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { realpathSync, statSync } from 'node:fs';
+import { existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { WaymarkError } from '../domain/errors.ts';
 import type { FileSystem } from './file-system.ts';
 
 /**
@@ -37,27 +38,37 @@ export function isTemporaryName(name: string): boolean {
   return /^\..+\.[0-9a-f]{12}\.tmp$/s.test(name);
 }
 
+/** Removes a file and tells whether it was there. */
+export function removeIfPresent(fs: FileSystem, path: string): boolean {
+  try {
+    fs.unlink(path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return false;
+  }
+}
+
 /**
  * Makes sure that a directory exists with mode 0700, and creates missing parents likewise, under any umask.
  * An existing directory that others could enter is closed to them; its parents stay as they are.
  */
 export function ensurePrivateDirectory(fs: FileSystem, path: string): void {
-  const mode = modeOf(path);
-  if (mode === undefined) {
-    if (dirname(path) !== path && modeOf(dirname(path)) === undefined)
-      ensurePrivateDirectory(fs, dirname(path));
-    try {
-      fs.mkdir(path, 0o700);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    }
-    if (modeOf(path) !== 0o700) fs.chmod(path, 0o700);
-  } else if ((mode & 0o077) !== 0) fs.chmod(realpathSync.native(path), 0o700);
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) createPrivateDirectory(fs, path);
+  else if (!stats.isDirectory()) throw new WaymarkError('IO_ERROR', `${path} is not a directory`);
+  else if ((stats.mode & 0o077) !== 0) fs.chmod(realpathSync.native(path), 0o700);
 }
 
-function modeOf(path: string): number | undefined {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  return stats === undefined ? undefined : stats.mode & 0o777;
+function createPrivateDirectory(fs: FileSystem, path: string): void {
+  const parent = dirname(path);
+  if (!existsSync(parent)) createPrivateDirectory(fs, parent);
+  try {
+    fs.mkdir(path, 0o700);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  if ((statSync(path).mode & 0o777) !== 0o700) fs.chmod(path, 0o700);
 }
 
 function removeQuietly(fs: FileSystem, path: string): void {

@@ -28,7 +28,10 @@ export type FsPath = string | Buffer;
  * Errors are Node's own (`code`, `path`).
  */
 export interface FileSystem {
-  /** Opens for writing. `exclusive`: fails with EEXIST. Never follows a symlink at `path`. Mode default 0600. */
+  /**
+   * Opens for writing. `exclusive`: creates, or fails with EEXIST; the file gets exactly `mode` under any umask. Otherwise an existing file is
+   * emptied and keeps its mode. Never follows a symlink at `path`. Mode default 0600.
+   */
   openWrite(path: FsPath, options: { readonly exclusive: boolean; readonly mode?: number }): number;
   write(fd: number, data: Uint8Array): void;
   fsync(fd: number): void;

@@ -1,7 +1,7 @@
 import { type BigIntStats, lstatSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { temporaryName } from './durable-write.ts';
+import { removeIfPresent, temporaryName } from './durable-write.ts';
 import type { FileSystem } from './file-system.ts';
 import { databaseError, isBusy, sqliteCode } from './sqlite-error.ts';
 
@@ -19,24 +19,18 @@ export function holdLockFile(
   mode: 'shared' | 'exclusive',
 ): DatabaseSync | undefined {
   for (;;) {
-    const before = statOf(path);
-    if (before === undefined) {
-      createEmpty(fs, path);
-      continue;
-    }
-    const database = openTransaction(path, mode);
-    if (database === 'taken') return undefined;
-    if (database === 'missing') continue;
-    // Unheld lock files are swept: the lock counts only if the name still means the file it is on.
-    if (isSameFile(before, statOf(path))) return database;
-    database.close();
+    const held = holdExisting(path, mode);
+    if (held === 'taken') return undefined;
+    if (held !== 'missing') return held;
+    createEmpty(fs, path);
   }
 }
 
 /** Tells whether somebody holds the lock file exclusively. Creates nothing. */
 export function isLockFileHeld(path: string): boolean {
-  if (statOf(path) === undefined) return false;
-  const database = openTransaction(path, 'shared');
+  const before = statOf(path);
+  if (before === undefined) return false;
+  const database = openTransaction(path, 'shared', before);
   if (database === 'taken') return true;
   if (database !== 'missing') database.close();
   return false;
@@ -44,18 +38,33 @@ export function isLockFileHeld(path: string): boolean {
 
 /** Removes a lock file unless somebody holds it in either mode. */
 export function removeLockFile(fs: FileSystem, path: string): boolean {
-  if (statOf(path) === undefined) return false;
-  const database = openTransaction(path, 'exclusive');
-  if (database === 'taken' || database === 'missing') return false;
+  const held = holdExisting(path, 'exclusive');
+  if (held === 'taken' || held === 'missing') return false;
   try {
     fs.unlink(path);
     return true;
   } finally {
+    held.close();
+  }
+}
+
+/** Only who holds a lock file exclusively removes it, so a lock counts if the name still means the file that it is on. */
+function holdExisting(path: string, mode: 'shared' | 'exclusive'): DatabaseSync | 'taken' | 'missing' {
+  for (;;) {
+    const before = statOf(path);
+    if (before === undefined) return 'missing';
+    const database = openTransaction(path, mode, before);
+    if (database === 'taken' || database === 'missing') return database;
+    if (isSameFile(before, statOf(path))) return database;
     database.close();
   }
 }
 
-function openTransaction(path: string, mode: 'shared' | 'exclusive'): DatabaseSync | 'taken' | 'missing' {
+function openTransaction(
+  path: string,
+  mode: 'shared' | 'exclusive',
+  before: BigIntStats,
+): DatabaseSync | 'taken' | 'missing' {
   let database: DatabaseSync | undefined;
   try {
     const url = pathToFileURL(path);
@@ -69,7 +78,7 @@ function openTransaction(path: string, mode: 'shared' | 'exclusive'): DatabaseSy
   } catch (error) {
     if (database?.isOpen) database.close();
     if (isBusy(error)) return 'taken';
-    if (sqliteCode(error) === CANTOPEN && statOf(path) === undefined) return 'missing';
+    if (sqliteCode(error) === CANTOPEN && !isSameFile(before, statOf(path))) return 'missing';
     throw databaseError(path, error);
   }
 }
@@ -77,19 +86,15 @@ function openTransaction(path: string, mode: 'shared' | 'exclusive'): DatabaseSy
 /** The file gets its name only when its descriptor is closed, so that no lock on it can be dropped by that. */
 function createEmpty(fs: FileSystem, path: string): void {
   const temporary = temporaryName(path);
-  const fd = fs.openWrite(temporary, { exclusive: true, mode: 0o600 });
-  try {
-    fs.fchmod(fd, 0o600);
-  } finally {
-    fs.close(fd);
-  }
+  fs.close(fs.openWrite(temporary, { exclusive: true }));
   try {
     fs.link(temporary, path);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  } finally {
-    fs.unlink(temporary);
+    // Somebody else created it, or swept the temporary file: the caller looks again.
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'EEXIST' && code !== 'ENOENT') throw error;
   }
+  removeIfPresent(fs, temporary);
 }
 
 function statOf(path: string): BigIntStats | undefined {

@@ -42,6 +42,7 @@ export function createFileSystem(hook: StepHook = () => {}): FileSystem {
         (exclusive ? constants.O_EXCL : constants.O_TRUNC);
       const fd = openSync(native(path), flags, mode);
       openPaths.set(fd, textOf(path));
+      if (exclusive) fchmodSync(fd, mode);
       return fd;
     },
     write(fd, data) {

@@ -39,8 +39,10 @@ export interface CommandResult {
   readonly stderr?: Buffer;
 }
 
-/** ms between SIGTERM and SIGKILL, and for output still in the pipes after the end. */
+/** ms between SIGTERM and SIGKILL */
 const GRACE = 2000;
+/** ms for output still in the pipes when the child has ended */
+const DRAIN = 500;
 
 /**
  * Runs a command to its end. Any exit status is a result, not an error.
@@ -124,7 +126,7 @@ function follow(
       child.stdout?.destroy();
       child.stderr?.destroy();
     };
-    timers.push(setTimeout(drain, GRACE));
+    timers.push(setTimeout(drain, DRAIN));
     abort?.removeEventListener('abort', stop);
   });
   child.once('close', (exitCode, signal) => {

@@ -1,9 +1,9 @@
-import { readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WaymarkError } from '../domain/errors.ts';
-import { ensurePrivateDirectory, isTemporaryName } from './durable-write.ts';
+import { ensurePrivateDirectory, isTemporaryName, removeIfPresent } from './durable-write.ts';
 import type { FileSystem } from './file-system.ts';
 import type { LockHold, Locks } from './lock.ts';
 import { holdLockFile, isLockFileHeld, removeLockFile } from './lock-file.ts';
@@ -68,13 +68,15 @@ export function createLocks(directory: string, fs: FileSystem): Locks {
     },
     sweep(before) {
       let removed = 0;
+      if (!existsSync(directory)) return 0;
       for (const name of readdirSync(directory)) {
         const path = join(directory, name);
         const stats = statSync(path, { throwIfNoEntry: false });
         if (stats === undefined || !stats.isFile() || stats.ctimeMs >= before) continue;
-        if (isTemporaryName(name)) fs.unlink(path);
-        else if (!NAME.test(name) || !removeLockFile(fs, path)) continue;
-        removed += 1;
+        const gone = isTemporaryName(name)
+          ? removeIfPresent(fs, path)
+          : NAME.test(name) && removeLockFile(fs, path);
+        if (gone) removed += 1;
       }
       return removed;
     },

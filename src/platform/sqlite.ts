@@ -173,12 +173,7 @@ function createDatabase(path: string, fs: FileSystem): void {
 }
 
 function fillNewDatabase(path: string, fs: FileSystem): void {
-  const fd = fs.openWrite(path, { exclusive: true, mode: 0o600 });
-  try {
-    fs.fchmod(fd, 0o600);
-  } finally {
-    fs.close(fd);
-  }
+  fs.close(fs.openWrite(path, { exclusive: true }));
   const connection = new DatabaseSync(path);
   try {
     connection.exec('PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL');
