@@ -1,0 +1,63 @@
+#!/usr/bin/env node
+// Starts on any Node that knows ES modules: nothing newer is imported before the version is known.
+import { existsSync, readFileSync } from 'node:fs';
+import module from 'node:module';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { RESTARTED_AS, runUnderNode } from '../platform/bundled-node.ts';
+
+const NEEDED_NODE = 24;
+const packageRoot = fileURLToPath(new URL('../../', import.meta.url));
+
+if (process.platform === 'win32') {
+  refuse('waymark runs on Linux and macOS, not on Windows (it does run inside WSL)');
+} else if (Number.parseInt(process.versions.node, 10) < NEEDED_NODE) {
+  await restart();
+} else if (isVersionRequest(process.argv)) {
+  process.stdout.write(`${packageVersion()}\n`);
+} else {
+  module.enableCompileCache(compileCache());
+  const { main } = await import('./main.ts');
+  await main(process, packageVersion());
+}
+
+function refuse(message: string): void {
+  process.stderr.write(`waymark: ${message}\n`);
+  process.exitCode = 1;
+}
+
+/** A checkout brings its own Node. */
+async function restart(): Promise<void> {
+  const node = join(packageRoot, 'node_modules', 'node', 'bin', 'node');
+  if (!existsSync(node) || process.argv0 === RESTARTED_AS) {
+    refuse(`needs Node ${NEEDED_NODE} or newer; this is ${process.version} (${process.execPath})`);
+    return;
+  }
+  const { exitCode, signal } = await runUnderNode(node, [
+    fileURLToPath(import.meta.url),
+    ...process.argv.slice(2),
+  ]);
+  if (signal !== null) {
+    process.removeAllListeners(signal);
+    process.kill(process.pid, signal);
+  }
+  process.exitCode = exitCode ?? 1;
+}
+
+function isVersionRequest(argv: readonly string[]): boolean {
+  return argv.length === 3 && (argv[2] === '--version' || argv[2] === '-V');
+}
+
+function packageVersion(): string {
+  const text = readFileSync(join(packageRoot, 'package.json'), 'utf8');
+  return (JSON.parse(text) as { readonly version: string }).version;
+}
+
+/** Compiled code of our own is kept below the user's own directory: what lies in a shared /tmp could be anybody's. */
+function compileCache(): string {
+  const base =
+    process.env.XDG_CACHE_HOME ||
+    join(homedir(), process.platform === 'darwin' ? join('Library', 'Caches') : '.cache');
+  return join(base, 'waymark', 'compiled');
+}

@@ -1,0 +1,115 @@
+import type { CommandEntry } from './command.ts';
+
+/** Every command. A new one is a module in `commands/` and a line here. */
+export const COMMANDS: readonly CommandEntry[] = [
+  {
+    path: 'exec',
+    summary: 'run a command under protection',
+    load: async () => (await import('./commands/exec.ts')).exec,
+  },
+  {
+    path: 'undo',
+    summary: 'take back what a run, restore or apply did',
+    load: async () => (await import('./commands/undo.ts')).undo,
+  },
+  {
+    path: 'redo',
+    summary: 'take the newest undo back',
+    load: async () => (await import('./commands/redo.ts')).redo,
+  },
+  {
+    path: 'operations',
+    summary: 'list what changed the workspace',
+    load: async () => (await import('./commands/operations.ts')).operations,
+  },
+  {
+    path: 'status',
+    summary: 'show settings, the last checkpoint and what is not covered',
+    load: async () => (await import('./commands/status.ts')).status,
+  },
+  {
+    path: 'init',
+    summary: 'measure the workspace and propose limits that fit',
+    load: async () => (await import('./commands/init.ts')).init,
+  },
+  {
+    path: 'recover',
+    summary: 'finish or take back an interrupted restore',
+    load: async () => (await import('./commands/recover.ts')).recover,
+  },
+  {
+    path: 'doctor',
+    summary: 'look for damage, rebuild the catalog',
+    load: async () => (await import('./commands/doctor.ts')).doctor,
+  },
+  {
+    path: 'trust',
+    summary: "allow the commands in the workspace's waymark.toml",
+    load: async () => (await import('./commands/trust.ts')).trust,
+  },
+  {
+    path: 'checkpoints create',
+    summary: 'take a checkpoint',
+    load: async () => (await import('./commands/checkpoints-create.ts')).checkpointsCreate,
+  },
+  {
+    path: 'checkpoints list',
+    summary: 'list checkpoints, newest first',
+    load: async () => (await import('./commands/checkpoints-list.ts')).checkpointsList,
+  },
+  {
+    path: 'checkpoints show',
+    summary: 'show one checkpoint and check its content',
+    load: async () => (await import('./commands/checkpoints-show.ts')).checkpointsShow,
+  },
+  {
+    path: 'checkpoints diff',
+    summary: 'compare checkpoints with each other or the workspace',
+    load: async () => (await import('./commands/checkpoints-diff.ts')).checkpointsDiff,
+  },
+  {
+    path: 'checkpoints cat',
+    summary: 'print a stored file',
+    load: async () => (await import('./commands/checkpoints-cat.ts')).checkpointsCat,
+  },
+  {
+    path: 'checkpoints log',
+    summary: 'list the versions of one path',
+    load: async () => (await import('./commands/checkpoints-log.ts')).checkpointsLog,
+  },
+  {
+    path: 'checkpoints restore',
+    summary: 'go back to a checkpoint, whole or in part',
+    load: async () => (await import('./commands/checkpoints-restore.ts')).checkpointsRestore,
+  },
+  {
+    path: 'checkpoints pin',
+    summary: 'keep a checkpoint for good',
+    load: async () => (await import('./commands/checkpoints-pin.ts')).checkpointsPin,
+  },
+  {
+    path: 'checkpoints unpin',
+    summary: 'let retention decide again',
+    load: async () => (await import('./commands/checkpoints-pin.ts')).checkpointsUnpin,
+  },
+  {
+    path: 'checkpoints delete',
+    summary: 'drop one checkpoint',
+    load: async () => (await import('./commands/checkpoints-delete.ts')).checkpointsDelete,
+  },
+  {
+    path: 'checkpoints prune',
+    summary: 'drop what retention does not keep, free the space',
+    load: async () => (await import('./commands/checkpoints-prune.ts')).checkpointsPrune,
+  },
+  {
+    path: 'checkpoints verify',
+    summary: 'check the content of checkpoints',
+    load: async () => (await import('./commands/checkpoints-verify.ts')).checkpointsVerify,
+  },
+  {
+    path: 'checkpoints purge',
+    summary: 'remove a path from every checkpoint',
+    load: async () => (await import('./commands/checkpoints-purge.ts')).checkpointsPurge,
+  },
+];

@@ -1,0 +1,64 @@
+import type { DiffOptions, DiffResult } from '../../checkpoints/api.ts';
+import { takeNames } from '../checkpoint-names.ts';
+import type { CommandModule } from '../command.ts';
+import type { CommandContext } from '../context.ts';
+import { countText, summaryText } from '../count-text.ts';
+import { diffJson } from '../json/diff-json.ts';
+import { given } from '../options.ts';
+import { progressLine } from '../progress-line.ts';
+import { changeBlocks, skipBlocks } from '../render/change-blocks.ts';
+import type { Result } from '../render/result.ts';
+import { workspacePaths } from '../workspace-paths.ts';
+
+/** `waymark checkpoints diff [A] [B] [-- PATH…]` */
+export const checkpointsDiff: CommandModule = {
+  configure: (command) =>
+    command
+      .argument('[names...]', 'one or two checkpoints (default: the newest), then paths after --')
+      .option('-p, --patch', 'print a unified diff that git apply takes'),
+  examples: [
+    ['waymark checkpoints diff', 'what changed since the newest checkpoint'],
+    ['waymark checkpoints diff @~1 @', 'between the two newest'],
+    ['waymark checkpoints diff nightly 0 nightly 4 -- src', 'between two of a session, below src'],
+    ['waymark checkpoints diff @ --patch > changes.patch', 'as a patch'],
+  ],
+  async run(context, { words, literal, options }) {
+    const workspace = await context.workspace();
+    const { names, rest } = await takeNames(words, 2, context.isSession);
+    const [from = '@', to] = names;
+    const diff: DiffOptions = {
+      from,
+      paths: workspacePaths([...rest, ...literal], context.cwd, workspace.identity.path),
+      ...given('to', to),
+    };
+    if (options.flag('patch')) return await patch(context, diff);
+    using _progress = progressLine(context.terminal, workspace);
+    return render(await workspace.diff(diff));
+  },
+};
+
+async function patch(context: CommandContext, diff: DiffOptions): Promise<Result> {
+  const pieces = (await context.workspace()).patch(diff);
+  if (context.format === 'json' || context.format === 'yaml') {
+    const text = (await Array.fromAsync(pieces)).join('');
+    return { data: () => ({ patch: text }) };
+  }
+  for await (const piece of pieces) {
+    if (context.terminal.outputClosed) break;
+    await context.terminal.stream(piece);
+  }
+  return {};
+}
+
+function render(diff: DiffResult): Result {
+  const { changes, summary, skipped } = diff;
+  return {
+    data: () => diffJson(diff),
+    blocks: () => [...changeBlocks(changes), ...skipBlocks(skipped)],
+    notes: [
+      changes.length === 0
+        ? 'No differences'
+        : `${countText(changes.length, 'path')}: ${summaryText(summary)}`,
+    ],
+  };
+}

@@ -1,0 +1,37 @@
+import type { CommandModule } from '../command.ts';
+import { countText } from '../count-text.ts';
+import { EXIT } from '../exit-status.ts';
+import { line } from '../render/block.ts';
+
+/** `waymark doctor` */
+export const doctor: CommandModule = {
+  configure: (command) =>
+    command.option('--rebuild-catalog', 'make the catalog anew from the manifests and shadow refs'),
+  examples: [
+    ['waymark doctor', 'look for damage and sweep up after dead captures'],
+    ['waymark doctor --rebuild-catalog', 'when the catalog is lost or damaged'],
+  ],
+  async run(context, { options }) {
+    const report = await (await context.waymark()).doctor({ rebuildCatalog: options.flag('rebuildCatalog') });
+    return {
+      data: () => ({
+        problems: report.problems,
+        swept_captures: report.sweptCaptures,
+        rebuilt: report.rebuilt,
+        checkpoints: report.checkpoints,
+      }),
+      blocks: () => [
+        ...report.problems.map((problem) => line(problem, 'bad')),
+        ...(report.rebuilt ? [line('The catalog was rebuilt; nothing is pruned until you ask')] : []),
+        ...(report.sweptCaptures > 0
+          ? [line(`Swept ${countText(report.sweptCaptures, 'dead capture')}`)]
+          : []),
+        line(
+          `${countText(report.checkpoints, 'checkpoint')}, ${countText(report.problems.length, 'problem')}`,
+          report.problems.length === 0 ? 'good' : 'bad',
+        ),
+      ],
+      exitStatus: report.problems.length === 0 ? EXIT.done : EXIT.failed,
+    };
+  },
+};

@@ -1,0 +1,75 @@
+import type { Confirm, Preview } from '../checkpoints/api.ts';
+import { summarize } from '../domain/diff.ts';
+import { WaymarkError } from '../domain/errors.ts';
+import type { CommandContext } from './context.ts';
+import { countText, summaryText } from './count-text.ts';
+import { line } from './render/block.ts';
+import { changeBlocks, skipBlocks } from './render/change-blocks.ts';
+import { renderRich } from './render/render-rich.ts';
+
+const PREVIEW_ROWS = 40;
+
+/**
+ * The consent for a plan: `--yes` agrees, at a terminal the person is shown the plan and asked. Without either it is
+ * undefined, and the operation refuses with `CONFIRMATION_REQUIRED`.
+ */
+export function consentTo(
+  context: CommandContext,
+  yes: boolean,
+  progress: { clear(): void },
+): Confirm | undefined {
+  if (yes) return 'always';
+  if (!context.terminal.canAsk) return undefined;
+  return async (preview) => {
+    progress.clear();
+    context.terminal.err(previewText(preview, context.terminal.colorErr));
+    return await ask(questionOf(preview));
+  };
+}
+
+/**
+ * Asks a yes-or-no question for something that can't be taken back.
+ *
+ * @throws WaymarkError `CONFIRMATION_REQUIRED` without a terminal and `--yes`, `DECLINED` where the answer is no
+ */
+export async function requireConsent(context: CommandContext, yes: boolean, question: string): Promise<void> {
+  if (yes) return;
+  if (!context.terminal.canAsk) {
+    throw new WaymarkError('CONFIRMATION_REQUIRED', `${question} Nobody can be asked here`, {
+      hint: 'Add --yes to agree',
+    });
+  }
+  if (!(await ask(question))) throw new WaymarkError('DECLINED', 'Declined: nothing was changed');
+}
+
+/** Asks on standard error. @throws WaymarkError `INTERRUPTED` for Ctrl-C */
+export async function ask(question: string): Promise<boolean> {
+  const { confirm, isCancel } = await import('@clack/prompts');
+  const answer = await confirm({ message: question, initialValue: false, output: process.stderr });
+  if (isCancel(answer)) throw new WaymarkError('INTERRUPTED', 'Interrupted: nothing was changed');
+  return answer;
+}
+
+/** What will happen, for people. */
+export function previewText(preview: Preview, colors: boolean): string {
+  const { plan, warnings, verifyCommand } = preview;
+  return renderRich(
+    [
+      ...changeBlocks(plan.actions, PREVIEW_ROWS),
+      ...skipBlocks(plan.skips, PREVIEW_ROWS),
+      ...warnings.map((warning) => line(warning, 'warn')),
+      ...(verifyCommand === undefined ? [] : [line(`Then runs: ${verifyCommand}`, 'strong')]),
+    ],
+    colors,
+  );
+}
+
+function questionOf({ kind, plan, target, operation }: Preview): string {
+  const counts = summaryText(summarize(plan.actions));
+  const paths = `${countText(plan.actions.length, 'path')}${counts === '' ? '' : ` (${counts})`}`;
+  if (kind === 'undo') return `Take back "${operation?.description ?? ''}": ${paths}?`;
+  if (kind === 'redo') return `Redo "${operation?.description ?? ''}": ${paths}?`;
+  return target === undefined
+    ? `Change ${paths}?`
+    : `Restore checkpoint ${target.id} (${target.metadata.reason}): ${paths}?`;
+}

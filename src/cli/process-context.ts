@@ -1,0 +1,109 @@
+import { realpathSync, statSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { resolve } from 'node:path';
+import type { Waymark } from '../checkpoints/api.ts';
+import { isWaymarkError, WaymarkError } from '../domain/errors.ts';
+import { decodeName, quotePath } from '../domain/rel-path.ts';
+import type { CommandContext } from './context.ts';
+import type { Format } from './format.ts';
+import { locations } from './locations.ts';
+import type { Options } from './options.ts';
+import { printWarning } from './render/print-result.ts';
+import type { Terminal } from './terminal.ts';
+
+/** Builds the context of this process; {@link AsyncDisposable} closes what was opened. */
+export function processContext(
+  environment: Readonly<Record<string, string | undefined>>,
+  options: Options,
+  parts: { readonly terminal: Terminal; readonly format: Format; readonly signal: AbortSignal },
+): CommandContext & AsyncDisposable {
+  const cwd = currentDirectory();
+  const places = locations(environment, cwd);
+  let opened: Promise<Waymark> | undefined;
+
+  const waymark = () => {
+    opened ??= openWaymarkOf(environment, places);
+    return opened;
+  };
+  const workspaceDirectory = once(async () => {
+    const named = options.text('workspace');
+    return named === undefined
+      ? await (await waymark()).findWorkspaceDirectory(cwd)
+      : realDirectory(named, cwd);
+  });
+  const settings = once(async () => {
+    const { resolveSettings } = await import('../config/resolve-settings.ts');
+    return resolveSettings({
+      workspace: await workspaceDirectory(),
+      home: places.home,
+      userFile: places.userFile,
+      environment,
+    });
+  });
+  const workspace = once(async () => {
+    const directory = await workspaceDirectory();
+    for (const warning of (await settings()).warnings) printWarning(parts.terminal, warning);
+    return (await waymark()).openWorkspace(directory, { allowRoot: options.flag('allowRoot') });
+  });
+
+  return {
+    ...parts,
+    cwd,
+    environment,
+    locations: places,
+    waymark,
+    workspaceDirectory,
+    settings,
+    workspace,
+    async fileSystem() {
+      return (await import('../platform/node-file-system.ts')).createFileSystem();
+    },
+    async isSession(word) {
+      try {
+        return (await (await waymark()).listCheckpoints({ session: word })).length > 0;
+      } catch (error) {
+        if (isWaymarkError(error, 'SESSION_NOT_FOUND', 'VALIDATION_ERROR')) return false;
+        throw error;
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await (await opened?.catch(() => undefined))?.[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function openWaymarkOf(
+  environment: Readonly<Record<string, string | undefined>>,
+  { home, userFile }: { readonly home: string; readonly userFile: string },
+): Promise<Waymark> {
+  const { openWaymark } = await import('../index.ts');
+  return openWaymark({ home, environment, userFile, userHome: homedir(), temporaryDirectory: tmpdir() });
+}
+
+function currentDirectory(): string {
+  try {
+    return decodeName(realpathSync.native(Buffer.from(process.cwd()), { encoding: 'buffer' }));
+  } catch (cause) {
+    throw new WaymarkError('WORKSPACE_NOT_FOUND', 'The current directory no longer exists', { cause });
+  }
+}
+
+function realDirectory(named: string, cwd: string): string {
+  const path = resolve(cwd, named);
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (!stats?.isDirectory()) {
+    throw new WaymarkError(
+      'WORKSPACE_NOT_FOUND',
+      `${quotePath(named)} is ${stats ? 'not a' : 'no'} directory`,
+    );
+  }
+  return decodeName(realpathSync.native(path, { encoding: 'buffer' }));
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}

@@ -1,0 +1,84 @@
+import type { Writable } from 'node:stream';
+
+/** The streams of the process, and what may be done with them. */
+export interface Terminal {
+  /** Standard output: results only. */
+  out(text: string | Uint8Array): void;
+  /** The same for long streams: waits while the reader is slow. */
+  stream(chunk: string | Uint8Array): Promise<void>;
+  /** Standard error: hints, warnings, previews, progress. */
+  err(text: string): void;
+  readonly outIsTerminal: boolean;
+  readonly errIsTerminal: boolean;
+  /** A person can be asked. */
+  readonly canAsk: boolean;
+  /** columns of standard error, 80 where unknown */
+  readonly columns: number;
+  readonly colorOut: boolean;
+  readonly colorErr: boolean;
+  /** The reader of standard output has gone. */
+  readonly outputClosed: boolean;
+  /** Resolves when all that was written has left the process. */
+  flush(): Promise<void>;
+}
+
+/** The part of `process` that a terminal needs. */
+export interface TerminalHost {
+  readonly stdin: { readonly isTTY?: boolean };
+  readonly stdout: Writable & { readonly isTTY?: boolean };
+  readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number };
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** Wraps the streams; a closed pipe is no error, the rest of the output is dropped. */
+export function createTerminal(host: TerminalHost): Terminal {
+  const { stdin, stdout, stderr, env } = host;
+  const closed = { out: false, err: false };
+  stdout.on('error', (error: NodeJS.ErrnoException) => {
+    closed.out = true;
+    if (error.code !== 'EPIPE' && !closed.err)
+      stderr.write(`waymark: cannot write output: ${error.message}\n`);
+  });
+  stderr.on('error', () => {
+    closed.err = true;
+  });
+  const colors = !env.NO_COLOR && env.TERM !== 'dumb';
+  return {
+    out(text) {
+      if (!closed.out) stdout.write(text);
+    },
+    async stream(chunk) {
+      if (closed.out || stdout.write(chunk)) return;
+      await new Promise<void>((resolve) => {
+        const done = () => {
+          for (const event of ['drain', 'error', 'close']) stdout.off(event, done);
+          resolve();
+        };
+        for (const event of ['drain', 'error', 'close']) stdout.once(event, done);
+      });
+    },
+    err(text) {
+      if (!closed.err) stderr.write(text);
+    },
+    outIsTerminal: stdout.isTTY === true,
+    errIsTerminal: stderr.isTTY === true,
+    canAsk: stdin.isTTY === true && stderr.isTTY === true,
+    columns: stderr.columns || 80,
+    colorOut: stdout.isTTY === true && colors,
+    colorErr: stderr.isTTY === true && colors,
+    get outputClosed() {
+      return closed.out;
+    },
+    async flush() {
+      await Promise.all([drained(stdout, () => closed.out), drained(stderr, () => closed.err)]);
+    },
+  };
+}
+
+function drained(stream: Writable, isClosed: () => boolean): Promise<void> {
+  if (isClosed() || stream.writableLength === 0) return Promise.resolve();
+  return new Promise((resolve) => {
+    stream.once('error', () => resolve());
+    stream.write('', () => resolve());
+  });
+}
