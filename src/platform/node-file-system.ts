@@ -99,10 +99,15 @@ export function createFileSystem(hook: StepHook = () => {}): FileSystem {
     },
     utimes(path, atimeNs, mtimeNs) {
       hook('utimes', textOf(path));
-      lutimesSync(native(path), nearestSeconds(atimeNs), nearestSeconds(mtimeNs));
+      lutimesSync(native(path), secondsText(atimeNs), secondsText(mtimeNs));
     },
     step: hook,
   };
+}
+
+/** As text, since Node takes a negative number (before 1970) for the present time. */
+function secondsText(ns: bigint): string {
+  return String(nearestSeconds(ns));
 }
 
 function native(path: FsPath): FsPath {
