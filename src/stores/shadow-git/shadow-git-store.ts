@@ -1,0 +1,255 @@
+import { lstatSync } from 'node:fs';
+import { join } from 'node:path';
+import type { CheckpointRecord, SnapshotRef } from '../../domain/checkpoint.ts';
+import type { SnapshotDraft } from '../../domain/draft.ts';
+import { WaymarkError } from '../../domain/errors.ts';
+import type { ContentHash } from '../../domain/ids.ts';
+import type { RelPath } from '../../domain/rel-path.ts';
+import type { FrozenRules } from '../../domain/rules.ts';
+import type { NodePair, SnapshotView } from '../../domain/snapshot.ts';
+import { diffTrees } from '../entry-tree/diff-trees.ts';
+import { openTree } from '../entry-tree/open-tree.ts';
+import type { ReadNode } from '../entry-tree/tree-reader.ts';
+import type {
+  CheckpointLocation,
+  CollectOptions,
+  CollectReport,
+  PublishedCheckpoint,
+  SnapshotStore,
+  StoredManifest,
+  StoreHold,
+  StoreProblem,
+  WrittenSnapshot,
+} from '../snapshot-store.ts';
+import { deleteRefs, readRefs } from './checkpoint-refs.ts';
+import { writeTable } from './checkpoint-table.ts';
+import { collectObjects } from './collect-objects.ts';
+import { contentToken } from './content-token.ts';
+import { diskBytes } from './disk-bytes.ts';
+import { removePin, writePin } from './pins.ts';
+import { publishCheckpoint } from './publish-checkpoint.ts';
+import { type PurgedCheckpoint, purgePaths } from './purge-paths.ts';
+import { readManifest, readManifests } from './read-manifests.ts';
+import { contentRef, manifestRef } from './ref-names.ts';
+import type { ShadowContext } from './shadow-context.ts';
+import { locateShadow } from './shadow-layout.ts';
+import { missingNames, ShadowObjects } from './shadow-objects.ts';
+import { prepareRepository, repositoryExists } from './shadow-repository.ts';
+import { lockStage } from './stage-lock.ts';
+import { verifyRecords } from './verify-records.ts';
+import { type PendingSnapshot, writeSnapshot } from './write-snapshot.ts';
+
+/** How long an operation waits for another capture or a live `index.lock`, ms. */
+const PATIENCE_MS = 10_000;
+
+export interface ShadowGitOptions extends Omit<ShadowContext, 'gitDir' | 'warn' | 'waitMs'> {
+  /** Told what a person should know although nothing failed: a replaced repository, a dead lock removed. */
+  readonly onWarning?: (message: string) => void;
+  /** How long to wait for another capture or a live `index.lock`, ms; then `STORE_BUSY`. Default 10,000. */
+  readonly waitMs?: number;
+}
+
+/** Opens the shadow repository of one workspace; it is made by the first write. See `docs/format.md`. */
+export function openShadowGitStore(options: ShadowGitOptions): SnapshotStore {
+  const { onWarning, waitMs = PATIENCE_MS, ...rest } = options;
+  const { gitDir } = locateShadow(options.layout, options.identity);
+  return new ShadowGitStore({ ...rest, gitDir, waitMs, warn: onWarning ?? (() => {}) });
+}
+
+class ShadowGitStore implements SnapshotStore {
+  readonly engine = 'git';
+  readonly capabilities = { sharedAcrossWorkspaces: false, durable: true, needsGit: true } as const;
+  readonly #context: ShadowContext;
+  readonly #objects: ShadowObjects;
+  /** what the views of {@link open} read from */
+  readonly #readers = new WeakMap<SnapshotView, ReadNode>();
+  /** refs of snapshots that no checkpoint holds yet, by root */
+  readonly #pending = new Map<string, string[]>();
+  #generation: bigint | undefined;
+
+  constructor(context: ShadowContext) {
+    this.#context = context;
+    this.#objects = new ShadowObjects(context);
+  }
+
+  async hold(mode: 'shared' | 'exclusive', waitMs: number): Promise<StoreHold> {
+    const { locks, identity, gitDir } = this.#context;
+    const hold = await locks.acquire(`store-git-${identity.dirHash}`, mode, waitMs);
+    if (hold === undefined) throw new WaymarkError('STORE_BUSY', `Shadow repository ${gitDir} stays in use`);
+    return { mode, [Symbol.asyncDispose]: async () => hold[Symbol.dispose]() };
+  }
+
+  async write(draft: SnapshotDraft): Promise<WrittenSnapshot> {
+    using _stage = await lockStage(this.#context);
+    await prepareRepository(this.#context);
+    await this.#noticeReplacement();
+    const { pendingRef, ...written } = await writeSnapshot(this.#context, this.#objects, draft);
+    this.#remember({ ...written, pendingRef });
+    return written;
+  }
+
+  async publish(record: CheckpointRecord): Promise<PublishedCheckpoint> {
+    using _stage = await lockStage(this.#context);
+    await this.#require(`publish checkpoint ${record.id}`);
+    const published = await publishCheckpoint(this.#context, this.#objects, record);
+    this.#dropPending(record.snapshot.root);
+    return published;
+  }
+
+  async retract({ id }: CheckpointLocation): Promise<void> {
+    using _stage = await lockStage(this.#context);
+    if (!(await this.#exists())) return;
+    const { checkpoints, leftovers } = await readRefs(this.#context);
+    const own = [contentRef(id), manifestRef(id)];
+    const others = checkpoints.filter((checkpoint) => checkpoint.id !== id);
+    const isPublished = others.length < checkpoints.length;
+    await deleteRefs(this.#context, isPublished ? own : leftovers.filter((ref) => own.includes(ref)));
+    removePin(this.#context, id);
+    if (isPublished) writeTable(this.#context, others);
+  }
+
+  async setPinned({ id }: CheckpointLocation, pinned: boolean): Promise<void> {
+    using _stage = await lockStage(this.#context);
+    await this.#require(`pin checkpoint ${id}`);
+    if (pinned) writePin(this.#context, id);
+    else removePin(this.#context, id);
+  }
+
+  async manifests(): Promise<{
+    readonly manifests: readonly StoredManifest[];
+    readonly problems: readonly StoreProblem[];
+  }> {
+    if (!(await this.#exists())) return { manifests: [], problems: [] };
+    return readManifests(this.#context, this.#objects.reader);
+  }
+
+  async manifest(where: CheckpointLocation): Promise<StoredManifest> {
+    await this.#require(`read checkpoint ${where.id}`);
+    return readManifest(this.#context, this.#objects.reader, where);
+  }
+
+  async open({ root, rules, truncated }: SnapshotRef): Promise<SnapshotView> {
+    await this.#require(`open snapshot ${root}`);
+    const readNode = await this.#objects.nodes(root);
+    const frozen = JSON.parse((await this.#objects.blob(rules)).toString('utf8')) as FrozenRules;
+    const view = openTree(root, frozen, truncated, readNode);
+    this.#readers.set(view, readNode);
+    return view;
+  }
+
+  diff(from: SnapshotView, to: SnapshotView): Iterable<NodePair> {
+    const [a, b] = [this.#readers.get(from), this.#readers.get(to)];
+    if (a === undefined || b === undefined || from.root === undefined || to.root === undefined) {
+      throw new WaymarkError('INTERNAL', 'A view to compare does not come from this store');
+    }
+    return diffTrees(from.root, to.root, a, b);
+  }
+
+  async missing(hashes: Iterable<ContentHash>): Promise<ReadonlySet<ContentHash>> {
+    const wanted = new Set(hashes);
+    if (wanted.size === 0 || !(await this.#exists())) return wanted;
+    const names = await this.#objects.names(wanted);
+    const gone = await missingNames(this.#context, names.values());
+    return new Set([...wanted].filter((hash) => gone.has(names.get(hash) ?? '') || !names.has(hash)));
+  }
+
+  async contentToken(): Promise<string> {
+    return contentToken(this.#context.gitDir);
+  }
+
+  async readBlob(hash: ContentHash): Promise<Buffer> {
+    this.#requireDirectory(hash);
+    return this.#objects.blob(hash);
+  }
+
+  async *streamBlob(hash: ContentHash): AsyncGenerator<Buffer, undefined> {
+    this.#requireDirectory(hash);
+    yield* this.#objects.stream(hash);
+  }
+
+  async verify(records: Iterable<CheckpointRecord>): Promise<readonly StoreProblem[]> {
+    if (await this.#exists()) return verifyRecords(this.#context, this.#objects, records);
+    const { gitDir } = this.#context;
+    const message = `Shadow repository ${gitDir} does not exist`;
+    return [...records].map(({ id }) => ({
+      where: gitDir,
+      code: 'OBJECT_MISSING',
+      message,
+      checkpointId: id,
+      path: undefined,
+    }));
+  }
+
+  async collect(options: CollectOptions): Promise<CollectReport> {
+    using _stage = await lockStage(this.#context);
+    if (await this.#exists()) return collectObjects(this.#context, this.#objects, options);
+    return { bytesBefore: 0, bytesAfter: 0, blobsDropped: 0, blockedBy: [] };
+  }
+
+  async size(): Promise<{ readonly bytes: number }> {
+    return { bytes: diskBytes(this.#context.gitDir) };
+  }
+
+  async purge(
+    records: Iterable<CheckpointRecord>,
+    matches: (path: RelPath) => boolean,
+  ): Promise<readonly PurgedCheckpoint[]> {
+    using _stage = await lockStage(this.#context);
+    await this.#require('purge');
+    return purgePaths(this.#context, this.#objects, records, matches, {
+      open: ({ snapshot }) => this.open(snapshot),
+      settle: (written) => {
+        this.#remember(written);
+        this.#dropPending(written.ref.root);
+      },
+    });
+  }
+
+  async close(): Promise<void> {
+    for (const root of this.#pending.keys()) this.#dropPending(root);
+    await this.#objects.forget();
+  }
+
+  #remember({ ref, pendingRef }: PendingSnapshot): void {
+    if (pendingRef === undefined) return;
+    this.#pending.set(ref.root, [...(this.#pending.get(ref.root) ?? []), pendingRef]);
+  }
+
+  /** A pending ref is a loose file: only a collection packs refs, and drops the pending ones first. */
+  #dropPending(root: string): void {
+    for (const ref of this.#pending.get(root) ?? []) {
+      const path = join(this.#context.gitDir, ref);
+      if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) this.#context.fs.unlink(path);
+    }
+    this.#pending.delete(root);
+  }
+
+  async #exists(): Promise<boolean> {
+    const exists = await repositoryExists(this.#context);
+    await this.#noticeReplacement();
+    return exists;
+  }
+
+  async #require(action: string): Promise<void> {
+    if (await this.#exists()) return;
+    throw new WaymarkError(
+      'OBJECT_MISSING',
+      `Cannot ${action}: shadow repository ${this.#context.gitDir} does not exist`,
+    );
+  }
+
+  #requireDirectory(hash: ContentHash): void {
+    if (lstatSync(this.#context.gitDir, { throwIfNoEntry: false }) !== undefined) return;
+    throw new WaymarkError(
+      'OBJECT_MISSING',
+      `Blob ${hash} is missing: shadow repository ${this.#context.gitDir} does not exist`,
+    );
+  }
+
+  /** What is remembered of a repository that was removed or replaced by another process is not true any more. */
+  async #noticeReplacement(): Promise<void> {
+    const inode = lstatSync(this.#context.gitDir, { bigint: true, throwIfNoEntry: false })?.ino;
+    if (this.#generation !== undefined && inode !== this.#generation) await this.#objects.forget();
+    this.#generation = inode;
+  }
+}

@@ -1,0 +1,185 @@
+import { createHash, hash as digest } from 'node:crypto';
+import { isWaymarkError, WaymarkError } from '../../domain/errors.ts';
+import type { ContentHash } from '../../domain/ids.ts';
+import { decodeNode, isSegment } from '../entry-tree/decode-node.ts';
+import type { ReadNode } from '../entry-tree/tree-reader.ts';
+import type { ObjectName } from './fast-import.ts';
+import { indexObjects } from './index-objects.ts';
+import { ObjectMap, type StoredSnapshot } from './object-map.ts';
+import { ObjectReader } from './object-reader.ts';
+import { type ShadowContext, shadowGit } from './shadow-context.ts';
+
+/** Bytes of entry-tree nodes kept between operations. */
+const CACHED_BYTES = 32 * 1024 ** 2;
+
+/** Content by its SHA-256, out of the repository. */
+export class ShadowObjects {
+  readonly reader: ObjectReader;
+  readonly #context: ShadowContext;
+  #map: Promise<ObjectMap> | undefined;
+  #indexed = false;
+  readonly #nodes = new Map<ContentHash, Buffer>();
+  #nodeBytes = 0;
+
+  constructor(context: ShadowContext) {
+    this.#context = context;
+    this.reader = new ObjectReader(context.git, context.gitDir);
+  }
+
+  /** The map from hashes to git's names; built from the objects where it is missing. The repository must exist. */
+  map(): Promise<ObjectMap> {
+    this.#map ??= this.#openMap();
+    return this.#map;
+  }
+
+  /** Under which names the hashes are stored. A hash that the map lacks makes it be built again, once. */
+  async names(hashes: Iterable<ContentHash>): Promise<ReadonlyMap<ContentHash, ObjectName>> {
+    const map = await this.map();
+    const names = new Map<ContentHash, ObjectName>();
+    const unknown = [...hashes].filter((hash) => !note(names, hash, map.nameOf(hash)));
+    if (unknown.length > 0 && !this.#indexed) {
+      await this.#index(map);
+      for (const hash of unknown) note(names, hash, map.nameOf(hash));
+    }
+    return names;
+  }
+
+  /** @throws WaymarkError `OBJECT_MISSING`, `OBJECT_CORRUPT` */
+  async blob(hash: ContentHash): Promise<Buffer> {
+    const { content } = await this.reader.read(await this.#nameOf(hash));
+    if (digest('sha256', content, 'hex') !== hash) throw corrupt(hash);
+    return content;
+  }
+
+  async *stream(hash: ContentHash): AsyncGenerator<Buffer, undefined> {
+    const sum = createHash('sha256');
+    for await (const piece of this.reader.stream(await this.#nameOf(hash))) {
+      sum.update(piece);
+      yield piece;
+    }
+    if (sum.digest('hex') !== hash) throw corrupt(hash);
+  }
+
+  /** Loads all nodes of an entry tree and gives them without waiting. */
+  async nodes(root: ContentHash): Promise<ReadNode> {
+    const loaded = new Map<ContentHash, Buffer>();
+    for (let level: readonly ContentHash[] = [root]; level.length > 0; ) {
+      const bytes = await this.#readNodes(level);
+      level = bytes.flatMap((node, at) => {
+        loaded.set(level[at] as ContentHash, node);
+        const decoded = decodeNode(node);
+        return isSegment(decoded) ? [] : decoded.children.filter((child) => !loaded.has(child));
+      });
+    }
+    return (hash) => {
+      const node = loaded.get(hash);
+      if (node === undefined)
+        throw new WaymarkError('OBJECT_MISSING', `Entry tree node ${hash} was not loaded`);
+      return node;
+    };
+  }
+
+  /** A snapshot of which all trees are there. */
+  async snapshot(root: ContentHash, rules?: ContentHash): Promise<StoredSnapshot | undefined> {
+    const map = await this.map();
+    let found = map.snapshot(root, rules);
+    if (found === undefined && !this.#indexed) {
+      await this.#index(map);
+      found = map.snapshot(root, rules);
+    }
+    return found !== undefined && (await this.#exists(found.holder)) ? found : undefined;
+  }
+
+  /** Remembers nodes that were just written. */
+  keepNodes(nodes: Iterable<readonly [ContentHash, Buffer]>): void {
+    for (const [hash, bytes] of nodes) {
+      if (this.#nodes.has(hash)) continue;
+      if (this.#nodeBytes > CACHED_BYTES) {
+        this.#nodes.clear();
+        this.#nodeBytes = 0;
+      }
+      this.#nodes.set(hash, bytes);
+      this.#nodeBytes += bytes.length;
+    }
+  }
+
+  /** Forgets all that is known of the repository: it was replaced, or its objects removed. */
+  async forget(): Promise<void> {
+    this.#nodes.clear();
+    this.#nodeBytes = 0;
+    this.#indexed = false;
+    const map = this.#map;
+    this.#map = undefined;
+    (await map?.catch(() => undefined))?.[Symbol.dispose]();
+    await this.reader.close();
+  }
+
+  async #openMap(): Promise<ObjectMap> {
+    const map = ObjectMap.open(this.#context.gitDir, this.#context.fs);
+    if (!map.isComplete) await this.#index(map);
+    return map;
+  }
+
+  async #readNodes(hashes: readonly ContentHash[]): Promise<readonly Buffer[]> {
+    const wanted = hashes.filter((hash) => !this.#nodes.has(hash));
+    const names = await this.names(wanted);
+    const read = await Promise.all(wanted.map((hash) => this.#readNode(hash, names.get(hash))));
+    const found = new Map(read);
+    const result = hashes.map((hash) => (found.get(hash) ?? this.#nodes.get(hash)) as Buffer);
+    this.keepNodes(read);
+    return result;
+  }
+
+  async #readNode(hash: ContentHash, name: ObjectName | undefined): Promise<readonly [ContentHash, Buffer]> {
+    if (name === undefined) throw missing(hash);
+    const { content } = await this.reader.read(name);
+    if (digest('sha256', content, 'hex') !== hash) throw corrupt(hash);
+    return [hash, content];
+  }
+
+  async #exists(name: ObjectName): Promise<boolean> {
+    try {
+      await this.reader.read(name);
+      return true;
+    } catch (error) {
+      if (isWaymarkError(error, 'OBJECT_MISSING', 'OBJECT_CORRUPT')) return false;
+      throw error;
+    }
+  }
+
+  async #nameOf(hash: ContentHash): Promise<ObjectName> {
+    const name = (await this.map()).nameOf(hash) ?? (await this.names([hash])).get(hash);
+    if (name === undefined) throw missing(hash);
+    return name;
+  }
+
+  async #index(map: ObjectMap): Promise<void> {
+    this.#indexed = true;
+    await indexObjects(this.#context, map, this.reader);
+  }
+}
+
+/** Which of git's names are not in the repository, without reading the objects. */
+export async function missingNames(
+  context: ShadowContext,
+  names: Iterable<ObjectName>,
+): Promise<ReadonlySet<ObjectName>> {
+  const input = [...names].map((name) => `${name}\n`).join('');
+  if (input === '') return new Set();
+  const { stdout } = await shadowGit(context, { args: ['cat-file', '--batch-check', '--buffer'], input });
+  const lines = stdout.toString('latin1').split('\n');
+  return new Set(lines.filter((line) => line.endsWith(' missing')).map((line) => line.slice(0, 40)));
+}
+
+function note<K, V>(map: Map<K, V>, key: K, value: V | undefined): boolean {
+  if (value !== undefined) map.set(key, value);
+  return value !== undefined;
+}
+
+function missing(hash: ContentHash): WaymarkError {
+  return new WaymarkError('OBJECT_MISSING', `Blob ${hash} is missing from the shadow repository`);
+}
+
+function corrupt(hash: ContentHash): WaymarkError {
+  return new WaymarkError('OBJECT_CORRUPT', `Blob ${hash} in the shadow repository does not have its bytes`);
+}

@@ -1,0 +1,144 @@
+import { hash as digestOf, randomBytes } from 'node:crypto';
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { SnapshotDraft } from '../../domain/draft.ts';
+import { WaymarkError } from '../../domain/errors.ts';
+import type { ContentHash } from '../../domain/ids.ts';
+import { quotePath } from '../../domain/rel-path.ts';
+import type { SnapshotNode } from '../../domain/snapshot.ts';
+import { editTree } from '../entry-tree/edit-tree.ts';
+import { type ReadNode, TreeReader } from '../entry-tree/tree-reader.ts';
+import type { WrittenSnapshot } from '../snapshot-store.ts';
+import { blobName, EMPTY_TREE, FastImport, type ObjectName, type TreeChange } from './fast-import.ts';
+import type { StoredBlob } from './object-map.ts';
+import { readDraft } from './read-draft.ts';
+import { PENDING } from './ref-names.ts';
+import type { ShadowContext } from './shadow-context.ts';
+import type { ShadowObjects } from './shadow-objects.ts';
+import { snapshotTrailer } from './snapshot-trailer.ts';
+import { fileChanges, nodeChanges } from './tree-changes.ts';
+
+/** A written snapshot and the ref that holds it until a checkpoint does. */
+export interface PendingSnapshot extends WrittenSnapshot {
+  readonly pendingRef: string | undefined;
+}
+
+interface BaseTree {
+  readonly root: ContentHash;
+  readonly readNode: ReadNode;
+  readonly holder: ObjectName;
+}
+
+/**
+ * Stores a draft through one `git fast-import`: the new blobs, and trees made from those of the base. Call under the stage lock, with the
+ * repository in order.
+ *
+ * @throws WaymarkError `OBJECT_MISSING` where the base, or content that the draft takes for stored, is gone
+ */
+export async function writeSnapshot(
+  context: ShadowContext,
+  objects: ShadowObjects,
+  draft: SnapshotDraft,
+): Promise<PendingSnapshot> {
+  const base = draft.base === undefined ? undefined : await loadBase(objects, draft.base);
+  let importer: FastImport | undefined;
+  const importing = (): FastImport => {
+    importer ??= new FastImport(context);
+    return importer;
+  };
+  try {
+    const content = await readDraft(draft, importing);
+    const tree = editTree(base?.root, content.edits, base?.readNode ?? noNode);
+    const rulesBytes = Buffer.from(JSON.stringify(draft.rules));
+    const rules = digestOf('sha256', rulesBytes, 'hex') as ContentHash;
+    const ref = { root: tree.root, rules, truncated: draft.truncated };
+    if (importer === undefined && (await objects.snapshot(tree.root, rules)) !== undefined) {
+      return { ref, read: content.read, bytesWritten: 0, blobsWritten: 0, pendingRef: undefined };
+    }
+    const map = await objects.map();
+    const blobs: StoredBlob[] = [...content.blobs];
+    for (const bytes of [...tree.newNodes.values(), rulesBytes]) {
+      await importing().blob(bytes);
+      blobs.push({ hash: digestOf('sha256', bytes, 'hex') as ContentHash, name: blobName(bytes) });
+    }
+    const names = new Map(blobs.map(({ hash, name }) => [hash, name]));
+    const nameOf = (hash: ContentHash, what: string): ObjectName => {
+      const name = names.get(hash) ?? map.nameOf(hash);
+      if (name !== undefined) return name;
+      throw new WaymarkError(
+        'OBJECT_MISSING',
+        `Blob ${hash} of ${what} is missing from the shadow repository`,
+      );
+    };
+    const before = base === undefined ? undefined : new TreeReader(base.root, base.readNode);
+    const readNode: ReadNode = (hash) => tree.newNodes.get(hash) ?? (base?.readNode ?? noNode)(hash);
+    const changes = function* (): Generator<TreeChange> {
+      if (base !== undefined) yield { path: '', object: base.holder, mode: '040000' };
+      // a holder taken from a checkpoint's own commit
+      yield { path: 'manifest.json', object: undefined };
+      yield { path: 'rules', object: blobName(rulesBytes), mode: '100644' };
+      yield* nodeChanges(base, { root: tree.root, readNode }, (hash) => nameOf(hash, 'the entry tree'));
+      yield* fileChanges(
+        content.edits,
+        (path) => before?.find(path),
+        (path, node) => content.links.get(path) ?? nameOf(hashIn(node), quotePath(path)),
+      );
+    };
+    const packs = packSizes(context.gitDir);
+    const pendingRef = PENDING + randomBytes(8).toString('hex');
+    const date = Math.floor(context.clock.now() / 1000);
+    const message = snapshotTrailer(tree.root, rules);
+    const mark = await importing().commit(
+      pendingRef,
+      { email: 'snapshot@waymark', date },
+      message,
+      changes(),
+    );
+    importing().ask(mark, '');
+    importing().ask(mark, 'tree');
+    const [holder, files = EMPTY_TREE] = await importing().finish();
+    if (holder === undefined)
+      throw new WaymarkError('INTERNAL', 'git fast-import did not name the tree it made');
+    const fresh = content.blobs.filter(({ hash }) => map.nameOf(hash) === undefined);
+    map.add(blobs, [{ root: tree.root, rules, holder, tree: files }]);
+    objects.keepNodes(tree.newNodes);
+    return {
+      ref,
+      read: content.read,
+      bytesWritten: added(packs, packSizes(context.gitDir)),
+      blobsWritten: new Set(fresh.map(({ hash }) => hash)).size,
+      pendingRef,
+    };
+  } catch (error) {
+    await importer?.abandon();
+    throw error;
+  }
+}
+
+async function loadBase(objects: ShadowObjects, root: ContentHash): Promise<BaseTree> {
+  const stored = await objects.snapshot(root);
+  if (stored === undefined) {
+    throw new WaymarkError('OBJECT_MISSING', `Base snapshot ${root} is not in the shadow repository`);
+  }
+  return { root, readNode: await objects.nodes(root), holder: stored.holder };
+}
+
+function noNode(hash: ContentHash): never {
+  throw new WaymarkError('INTERNAL', `Node ${hash} asked of a tree without a base`);
+}
+
+function hashIn(node: SnapshotNode): ContentHash {
+  if (node.kind === 'file') return node.hash;
+  throw new WaymarkError('INTERNAL', `A ${node.kind} has no content`);
+}
+
+function packSizes(gitDir: string): ReadonlyMap<string, number> {
+  const packs = join(gitDir, 'objects', 'pack');
+  return new Map(readdirSync(packs).map((name) => [name, statSync(join(packs, name)).size]));
+}
+
+function added(before: ReadonlyMap<string, number>, after: ReadonlyMap<string, number>): number {
+  let bytes = 0;
+  for (const [name, size] of after) if (!before.has(name)) bytes += size;
+  return bytes;
+}
