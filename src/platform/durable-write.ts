@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { WaymarkError } from '../domain/errors.ts';
@@ -28,9 +27,13 @@ export function durableWrite(fs: FileSystem, path: string, data: Uint8Array): vo
   fs.fsyncDirectory(directory);
 }
 
-/** A fresh name for the temporary file that becomes `path`, in the same directory. */
+/** A fresh name for the temporary file that becomes `path`, in the same directory. It is created exclusively, so it need not be hard to guess. */
 export function temporaryName(path: string): string {
-  return join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
+  // node:crypto takes 6 ms to load, a fifth of the time of a short command.
+  const random = Math.floor(Math.random() * 2 ** 48)
+    .toString(16)
+    .padStart(12, '0');
+  return join(dirname(path), `.${basename(path)}.${random}.tmp`);
 }
 
 /** Matches what {@link temporaryName} gives, for the sweep of files left by a kill. */
