@@ -69,8 +69,8 @@ export interface PlanRollback {
   readonly at: string;
   /** event by which it was done; orders it among all events */
   readonly seq: number;
-  /** the operation was undone since, and with it the rollback */
-  readonly undone: boolean;
+  /** `pending` until files and decisions are both back; `undone` once its operation was undone, and with it the rollback */
+  readonly state: 'pending' | 'done' | 'abandoned' | 'undone';
 }
 
 /** A plan in one of these states takes no more steps unless it is resumed, rolled back or corrected. */

@@ -42,7 +42,7 @@ export interface PlanRepository {
   corrections(planId: PlanId): readonly CorrectionAttempt[];
 
   addRollback(rollback: PlanRollback): void;
-  changeRollback(id: string, change: Pick<PlanRollback, 'undone'>): void;
+  changeRollback(id: string, change: Partial<Omit<PlanRollback, 'id'>>): void;
   rollbacks(planId: PlanId): readonly PlanRollback[];
 
   /** Appends to the log and numbers the event. */

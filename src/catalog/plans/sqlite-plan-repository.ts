@@ -95,8 +95,7 @@ const CORRECTIONS: TableShape<CorrectionAttempt> = {
 
 const ROLLBACKS: TableShape<PlanRollback> = {
   table: 'plan_rollbacks',
-  fields: ['id', 'planId', 'checkpointId', 'safetyCheckpointId', 'operationId', 'at', 'seq', 'undone'],
-  flags: ['undone'],
+  fields: ['id', 'planId', 'checkpointId', 'safetyCheckpointId', 'operationId', 'at', 'seq', 'state'],
 };
 
 const EVENTS: TableShape<PlanEvent> = {

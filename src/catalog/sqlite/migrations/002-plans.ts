@@ -1,5 +1,9 @@
-/** Tables of plans, as one migration of the catalog. Columns are the fields of the records in `domain/`. */
-export const PLAN_TABLES = `
+import type { Migration } from './migration.ts';
+
+/** Plans, decisions, tool calls, corrections, rollbacks and their events. Columns are the fields of the records in `domain/`. */
+export const plans: Migration = {
+  version: 2,
+  sql: `
 CREATE TABLE plans (
   id TEXT PRIMARY KEY, parent_id TEXT, parent_decision_id TEXT, name TEXT NOT NULL, phase TEXT NOT NULL, state TEXT NOT NULL,
   workspace TEXT NOT NULL, dir_hash TEXT NOT NULL, session_id TEXT, run_id TEXT, sandbox TEXT NOT NULL, document TEXT NOT NULL,
@@ -25,7 +29,7 @@ CREATE TABLE plan_corrections (
 CREATE INDEX plan_corrections_by_plan ON plan_corrections (plan_id);
 CREATE TABLE plan_rollbacks (
   id TEXT PRIMARY KEY, plan_id TEXT NOT NULL REFERENCES plans (id), checkpoint_id TEXT NOT NULL, safety_checkpoint_id TEXT, operation_id TEXT,
-  at TEXT NOT NULL, seq INTEGER NOT NULL, undone INTEGER NOT NULL
+  at TEXT NOT NULL, seq INTEGER NOT NULL, state TEXT NOT NULL
 ) STRICT;
 CREATE INDEX plan_rollbacks_by_plan ON plan_rollbacks (plan_id);
 CREATE TABLE plan_events (
@@ -33,4 +37,9 @@ CREATE TABLE plan_events (
   data TEXT NOT NULL
 ) STRICT;
 CREATE INDEX plan_events_by_plan ON plan_events (plan_id, seq);
-`;
+CREATE TRIGGER plan_event_change BEFORE UPDATE ON plan_events
+BEGIN SELECT RAISE(ABORT, 'the event log only grows'); END;
+CREATE TRIGGER plan_event_removal BEFORE DELETE ON plan_events
+BEGIN SELECT RAISE(ABORT, 'the event log only grows'); END;
+`,
+};
