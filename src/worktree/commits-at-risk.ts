@@ -1,0 +1,57 @@
+import type { RunId } from '../domain/ids.ts';
+import type { Git } from '../platform/git-process.ts';
+import type { Repository } from './checkout.ts';
+import { refValue } from './drop-leftovers.ts';
+import { linesOf } from './git-output.ts';
+import type { RegisteredWorktree } from './registry.ts';
+import { branchRefOf } from './run-name.ts';
+
+/** Commits that go with a worktree and its branch unless something else holds them. */
+export interface CommitsAtRisk {
+  /** commit the run's branch points at; undefined: there is no such branch */
+  readonly branchTip: string | undefined;
+  /** commits that only the run's branch holds */
+  readonly onBranch: number;
+  /** commits that only the worktree itself holds: a detached HEAD, its bisect and private refs */
+  readonly inWorktree: number;
+  /** what the worktree itself points at besides branches */
+  readonly worktreeTips: readonly string[];
+}
+
+/** Refs that belong to one worktree and go with it. */
+const PRIVATE_REFS = ['refs/worktree', 'refs/bisect', 'refs/rewritten'];
+
+/** Counts what no branch, tag, remote-tracking ref, stash or other worktree holds. */
+export async function commitsAtRisk(
+  git: Git,
+  repository: Repository,
+  registry: readonly RegisteredWorktree[],
+  runId: RunId,
+  worktree: RegisteredWorktree | undefined,
+): Promise<CommitsAtRisk> {
+  const ref = branchRefOf(runId);
+  const branchTip = await refValue(git, repository, ref);
+  const others = registry.filter((other) => other !== worktree).flatMap((other) => other.head ?? []);
+  const count = async (tips: readonly string[], exclude: readonly string[]) => {
+    if (tips.length === 0) return 0;
+    const args = ['rev-list', '--count', ...tips, '--not', ...exclude, '--all', ...others];
+    return Number((await git.run({ args, cwd: repository.topLevel })).stdout.toString('latin1'));
+  };
+  const worktreeTips = await tipsOf(git, worktree);
+  return {
+    branchTip,
+    onBranch: branchTip === undefined ? 0 : await count([branchTip], [`--exclude=${ref}`]),
+    inWorktree: await count(worktreeTips, []),
+    worktreeTips,
+  };
+}
+
+async function tipsOf(git: Git, worktree: RegisteredWorktree | undefined): Promise<readonly string[]> {
+  if (worktree?.entry === undefined) return [];
+  const { stdout } = await git.run({
+    args: ['for-each-ref', '--format=%(objectname)', ...PRIVATE_REFS],
+    gitDir: worktree.entry,
+  });
+  const detached = worktree.branch === null && worktree.head !== null ? [worktree.head] : [];
+  return [...new Set([...detached, ...linesOf(stdout)])];
+}
