@@ -1,0 +1,52 @@
+import { parentOf, type RelPath } from '../domain/rel-path.ts';
+import type { SkipReason, SnapshotView } from '../domain/snapshot.ts';
+import type { PathScope } from './path-scope.ts';
+
+/** Why the absence of a path from a snapshot proves nothing. */
+export interface Unproven {
+  readonly reason: SkipReason;
+  /** the directory that was not listed; undefined: the whole walk stopped short */
+  readonly at: RelPath | undefined;
+}
+
+/** What a snapshot knows of the names in one directory. */
+type Listing = 'listed' | 'void' | Unproven;
+
+/**
+ * Derives known absence: a path that a snapshot has not got was absent if its parent directory was listed completely, or was itself
+ * known absent or no directory, and no rule of that moment left out a directory above it.
+ *
+ * @returns for a path that the snapshot has not got: undefined where it was absent for certain, else why that is unproven
+ */
+export function createAbsence(
+  snapshot: SnapshotView,
+  scope: PathScope,
+): (path: RelPath) => Unproven | undefined {
+  const listings = new Map<RelPath | '', Listing>();
+  listings.set('', snapshot.truncated ? { reason: 'truncated', at: undefined } : 'listed');
+
+  function listingOf(directory: RelPath | ''): Listing {
+    const known = listings.get(directory);
+    if (known !== undefined) return known;
+    const listing = derive(directory as RelPath, listingOf(parentOf(directory as RelPath)));
+    listings.set(directory, listing);
+    return listing;
+  }
+
+  function derive(directory: RelPath, above: Listing): Listing {
+    if (typeof above === 'object') return above;
+    const node = snapshot.get(directory);
+    if (node === undefined) {
+      const reason = scope.reasonToSkip(directory, 'directory');
+      return reason === undefined ? 'void' : { reason, at: directory };
+    }
+    if (node.kind === 'observed') return { reason: node.reason, at: directory };
+    if (node.kind !== 'directory') return 'void';
+    return node.listing === 'complete' ? 'listed' : { reason: 'truncated', at: directory };
+  }
+
+  return (path) => {
+    const listing = listingOf(parentOf(path));
+    return typeof listing === 'object' ? listing : undefined;
+  };
+}

@@ -1,0 +1,74 @@
+import { lstatSync, readlinkSync } from 'node:fs';
+import { decodeName, type RelPath, toFsPath } from '../domain/rel-path.ts';
+import type { Entry } from '../domain/snapshot.ts';
+import { hashFile } from './hash-file.ts';
+import type { WorkspaceTree } from './workspace-tree.ts';
+
+/** What lies at a path of the workspace at this moment. */
+export interface FoundEntry {
+  readonly kind: 'file' | 'directory' | 'symlink' | 'special';
+  /** permission bits, 0o7777 */
+  readonly mode: number;
+  /** bytes */
+  readonly size: number;
+  readonly mtimeNs: bigint;
+  readonly inode: bigint;
+  readonly links: bigint;
+  readonly uid: number;
+  readonly gid: number;
+  /** of a symlink, {@link decodeName} form */
+  readonly target: string | undefined;
+}
+
+/** Looks at a path without following anything. Undefined: nothing there. */
+export function findEntry(tree: WorkspaceTree, path: RelPath): FoundEntry | undefined {
+  return findAt(tree.locate(path));
+}
+
+function findAt(at: string): FoundEntry | undefined {
+  const stats = lstatSync(toFsPath(at), { bigint: true, throwIfNoEntry: false });
+  if (stats === undefined) return undefined;
+  const kind = stats.isFile()
+    ? 'file'
+    : stats.isDirectory()
+      ? 'directory'
+      : stats.isSymbolicLink()
+        ? 'symlink'
+        : 'special';
+  return {
+    kind,
+    mode: Number(stats.mode & 0o7777n),
+    size: Number(stats.size),
+    mtimeNs: stats.mtimeNs,
+    inode: stats.ino,
+    links: stats.nlink,
+    uid: Number(stats.uid),
+    gid: Number(stats.gid),
+    target: kind === 'symlink' ? decodeName(readlinkSync(toFsPath(at), 'buffer')) : undefined,
+  };
+}
+
+/** Tells whether a path still looks as a snapshot recorded it: kind, size, mtime and mode; of a directory kind and mode. */
+export function looksLike(found: FoundEntry | undefined, entry: Entry | undefined): boolean {
+  if (found === undefined || entry === undefined) return found === entry;
+  if (found.kind !== entry.kind) return false;
+  if (entry.kind === 'directory') return found.mode === entry.mode;
+  if (found.mtimeNs !== entry.mtimeNs) return false;
+  if (entry.kind === 'symlink') return found.target === entry.target;
+  return found.size === entry.size && found.mode === entry.mode;
+}
+
+/** Tells whether a path holds what an entry says, by its content; mtimes do not count. */
+export function holdsEntry(
+  tree: WorkspaceTree,
+  path: RelPath,
+  found: FoundEntry | undefined,
+  entry: Entry | undefined,
+): boolean {
+  if (found === undefined || entry === undefined) return found === entry;
+  if (found.kind !== entry.kind) return false;
+  if (entry.kind === 'symlink') return found.target === entry.target;
+  if (found.mode !== entry.mode) return false;
+  if (entry.kind === 'directory') return true;
+  return found.size === entry.size && hashFile(tree.locate(path)) === entry.hash;
+}
