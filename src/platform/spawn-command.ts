@@ -1,7 +1,6 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { WaymarkError } from '../domain/errors.ts';
-import { decodeName } from '../domain/rel-path.ts';
 
 export interface CommandOptions {
   /** A program and its arguments, or a line for `/bin/sh -c`. */
@@ -88,11 +87,13 @@ function follow(
   const { stdio, input, timeoutMs, ownGroup = false, signal: abort, maxOutputBytes = 1024 ** 2 } = options;
   const timers: NodeJS.Timeout[] = [];
   let timedOut = false;
+  let stopped = false;
   const kill = (signal: NodeJS.Signals) => {
     if (ownGroup) killGroup(pid, signal);
     else child.kill(signal);
   };
   const stop = () => {
+    stopped = true;
     kill('SIGTERM');
     timers.push(setTimeout(() => kill('SIGKILL'), GRACE));
   };
@@ -131,7 +132,8 @@ function follow(
   });
   child.once('close', (exitCode, signal) => {
     for (const timer of timers) clearTimeout(timer);
-    if (timedOut && ownGroup) killGroup(pid, 'SIGKILL');
+    // Members that outlive their leader's SIGTERM get no second chance.
+    if (stopped && ownGroup) killGroup(pid, 'SIGKILL');
     const output = stdio === 'capture' ? { stdout: stdout.bytes(), stderr: stderr.bytes() } : {};
     resolve({ exitCode, signal, timedOut, ...output });
   });
@@ -172,7 +174,7 @@ function killGroup(pid: number, signal: NodeJS.Signals): void {
 
 function startError(program: string, error: unknown): WaymarkError {
   const errno = (error as NodeJS.ErrnoException).code ?? 'UNKNOWN';
-  const why = errno === 'ENOENT' ? 'no such program' : decodeName(Buffer.from((error as Error).message));
+  const why = errno === 'ENOENT' ? 'no such program' : (error as Error).message;
   return new WaymarkError('COMMAND_FAILED', `Cannot run "${program}": ${why}`, {
     cause: error,
     details: { errno },

@@ -12,7 +12,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { temporaryDirectory } from '../../test/support/temporary-directory.ts';
 import { createFileSystem } from './node-file-system.ts';
-import { openDatabase } from './sqlite.ts';
+import { moveDatabase, openDatabase } from './sqlite.ts';
 
 let temporary: ReturnType<typeof temporaryDirectory>;
 let path: string;
@@ -120,6 +120,34 @@ test('disposing does not wait for a reader in the middle of its transaction', ()
   reader.close();
   using again = openDatabase(path, fs);
   expect(again.all('SELECT * FROM t')).toEqual([{ x: 1 }]);
+});
+
+test('a full disk is NO_SPACE, and the transaction left nothing', () => {
+  using database = openDatabase(path, fs);
+  database.exec('CREATE TABLE t (x); PRAGMA max_page_count = 10');
+  const fill = () => {
+    for (;;) database.run('INSERT INTO t VALUES (?)', new Uint8Array(3000));
+  };
+  expect(() => database.transaction('fill', fill)).toThrow(expect.objectContaining({ code: 'NO_SPACE' }));
+  expect(database.all('SELECT * FROM t')).toEqual([]);
+  expect(database.transaction('one', () => database.run('INSERT INTO t VALUES (1)'))).toBe(1);
+});
+
+test('moveDatabase() takes the WAL along and leaves room for a new one', () => {
+  const old = openDatabase(path, fs);
+  old.exec('CREATE TABLE old (x)');
+  moveDatabase(fs, path, `${path}.aside`);
+  using database = openDatabase(path, fs);
+  expect(database.all('SELECT name FROM sqlite_schema')).toEqual([]);
+  using aside = openDatabase(`${path}.aside`, fs);
+  expect(aside.all('SELECT name FROM sqlite_schema')).toEqual([{ name: 'old' }]);
+  old[Symbol.dispose]();
+});
+
+test('names with characters that mean something in a URI are plain names', () => {
+  const odd = join(temporary.path, 'a b%20c?mode=ro#d.db');
+  openDatabase(odd, fs)[Symbol.dispose]();
+  expect(readdirSync(temporary.path)).toEqual(['a b%20c?mode=ro#d.db']);
 });
 
 test('errors name the file', () => {

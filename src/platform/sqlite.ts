@@ -1,8 +1,9 @@
 import { lstatSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
 import { WaymarkError } from '../domain/errors.ts';
-import { ensurePrivateDirectory, temporaryName } from './durable-write.ts';
+import { ensurePrivateDirectory, removeIfPresent, temporaryName } from './durable-write.ts';
 import type { FileSystem } from './file-system.ts';
 import { holdLockFile, removeLockFile } from './lock-file.ts';
 import { backoff, sleepSync } from './sleep.ts';
@@ -41,11 +42,28 @@ export interface Database extends Disposable {
  * @throws WaymarkError `CATALOG_CORRUPT`, `STORE_BUSY`, `PERMISSION_DENIED`, `NO_SPACE`, `IO_ERROR`; `UNSAFE_PATH` where `path` is a symlink
  */
 export function openDatabase(path: string, fs: FileSystem): Database {
-  const stats = lstatSync(path, { throwIfNoEntry: false });
-  if (stats === undefined) createDatabase(path, fs);
-  else if (stats.isSymbolicLink()) throw new WaymarkError('UNSAFE_PATH', `Database ${path} is a symlink`);
-  else if ((stats.mode & 0o077) !== 0) fs.chmod(path, 0o600);
-  return new SqliteDatabase(path, fs);
+  for (;;) {
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    if (stats === undefined) createDatabase(path, fs);
+    else if (stats.isSymbolicLink()) throw new WaymarkError('UNSAFE_PATH', `Database ${path} is a symlink`);
+    else if ((stats.mode & 0o077) !== 0) fs.chmod(path, 0o600);
+    try {
+      return new SqliteDatabase(path, fs);
+    } catch (error) {
+      const vanished = lstatSync(path, { throwIfNoEntry: false }) === undefined;
+      if (!vanished) throw error;
+    }
+  }
+}
+
+/** Moves a database that nobody should use any more, with its WAL, to another name in the same directory. */
+export function moveDatabase(fs: FileSystem, path: string, to: string): void {
+  withCreationLock(path, fs, () => {
+    for (const suffix of ['', '-wal', '-shm']) {
+      if (lstatSync(path + suffix, { throwIfNoEntry: false })) fs.rename(path + suffix, to + suffix);
+    }
+    fs.fsyncDirectory(dirname(path));
+  });
 }
 
 class SqliteDatabase implements Database {
@@ -58,7 +76,10 @@ class SqliteDatabase implements Database {
   constructor(path: string, fs: FileSystem) {
     this.path = path;
     this.#fs = fs;
-    this.#connection = this.#guard(() => new DatabaseSync(path, { timeout: BUSY_TIMEOUT }));
+    const url = pathToFileURL(path);
+    // Otherwise SQLite would create a file that vanished meanwhile, without WAL mode and open to others.
+    url.search = 'mode=rw';
+    this.#connection = this.#guard(() => new DatabaseSync(url, { timeout: BUSY_TIMEOUT }));
   }
 
   run(sql: string, ...values: readonly SqlValue[]): number {
@@ -150,6 +171,18 @@ class SqliteDatabase implements Database {
 /** Makes the file complete under another name first: nobody sees it without WAL mode, and a WAL left by a database that is gone never meets it. */
 function createDatabase(path: string, fs: FileSystem): void {
   ensurePrivateDirectory(fs, dirname(path));
+  withCreationLock(path, fs, () => {
+    if (lstatSync(path, { throwIfNoEntry: false })) return;
+    for (const suffix of ['-wal', '-shm', '-journal']) removeIfPresent(fs, path + suffix);
+    const temporary = temporaryName(path);
+    fillNewDatabase(temporary, fs);
+    fs.rename(temporary, path);
+    fs.fsyncDirectory(dirname(path));
+  });
+}
+
+/** Keeps those who create or move the database apart. Waits for the others, who take a few ms. */
+function withCreationLock(path: string, fs: FileSystem, body: () => void): void {
   const lockPath = `${path}.create`;
   let lock = holdLockFile(fs, lockPath, 'exclusive');
   for (let attempt = 1; lock === undefined; attempt += 1) {
@@ -157,15 +190,7 @@ function createDatabase(path: string, fs: FileSystem): void {
     lock = holdLockFile(fs, lockPath, 'exclusive');
   }
   try {
-    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) {
-      for (const suffix of ['-wal', '-shm', '-journal']) {
-        if (lstatSync(path + suffix, { throwIfNoEntry: false })) fs.unlink(path + suffix);
-      }
-      const temporary = temporaryName(path);
-      fillNewDatabase(temporary, fs);
-      fs.rename(temporary, path);
-      fs.fsyncDirectory(dirname(path));
-    }
+    body();
   } finally {
     lock.close();
   }
