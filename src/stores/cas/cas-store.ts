@@ -1,0 +1,89 @@
+import { WaymarkError } from '../../domain/errors.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { FileSystem } from '../../platform/file-system.ts';
+import type { HomeLayout } from '../../platform/home-layout.ts';
+import type { Locks } from '../../platform/lock.ts';
+import { diffTrees } from '../entry-tree/diff-trees.ts';
+import { openTree } from '../entry-tree/open-tree.ts';
+import { decodeRules } from '../rules-blob.ts';
+import type { SnapshotStore } from '../snapshot-store.ts';
+import { collect } from './collect.ts';
+import { diskSize } from './disk-size.ts';
+import { readManifest, readManifests } from './manifest-files.ts';
+import { PackSet } from './pack-set.ts';
+import { pinManifest, retractManifest } from './placed-manifest.ts';
+import { publishManifest } from './publish-manifest.ts';
+import { purgeRecords } from './purge-records.ts';
+import { verifyRecords } from './verify-records.ts';
+import { writeSnapshot } from './write-snapshot.ts';
+
+export interface CasStoreOptions {
+  readonly layout: HomeLayout;
+  readonly fs: FileSystem;
+  readonly locks: Locks;
+  readonly clock: Clock;
+}
+
+/** The lock that captures hold shared and collection exclusive. */
+const LOCK = 'store-cas';
+
+/** Opens the default engine: packs of content-addressed blobs shared by all workspaces of a home, and one JSON manifest a checkpoint. */
+export function openCasStore({ layout, fs, locks, clock }: CasStoreOptions): SnapshotStore {
+  const packs = new PackSet(layout.blobs);
+  const deps = { layout, fs, clock, packs };
+  const readNode = packs.read.bind(packs);
+
+  return {
+    engine: 'cas',
+    capabilities: { sharedAcrossWorkspaces: true, durable: true, needsGit: false },
+
+    async hold(mode, waitMs) {
+      const hold = await locks.acquire(LOCK, mode, waitMs);
+      if (!hold) {
+        throw new WaymarkError('STORE_BUSY', `The store ${layout.checkpoints} is in use by another process`, {
+          hint: 'Try again when it is done',
+        });
+      }
+      return { mode, [Symbol.asyncDispose]: async () => hold[Symbol.dispose]() };
+    },
+
+    write: (draft) => writeSnapshot(deps, draft),
+    publish: async (record) => publishManifest(fs, layout, record),
+    retract: async (where) => retractManifest(fs, layout, where),
+    setPinned: async (where, pinned) => pinManifest(fs, layout, where, pinned),
+    manifests: async () => readManifests(layout),
+    manifest: async (where) => readManifest(layout, where),
+
+    async open({ root, rules, truncated }) {
+      packs.rescan();
+      return openTree(root, decodeRules(packs.read(rules)), truncated, readNode);
+    },
+
+    diff(from, to) {
+      if (from.root === undefined || to.root === undefined) {
+        throw new WaymarkError('INTERNAL', 'A store compares only snapshots that it opened');
+      }
+      return diffTrees(from.root, to.root, readNode, readNode);
+    },
+
+    async missing(hashes) {
+      packs.rescan();
+      const missing = new Set([...hashes].filter((hash) => !packs.has(hash)));
+      return missing;
+    },
+
+    readBlob: async (hash) => packs.read(hash),
+    async *streamBlob(hash) {
+      yield* packs.stream(hash);
+    },
+
+    verify: async (records) => verifyRecords(packs, layout.home, records),
+    collect: (options) => collect(deps, options),
+    size: async () => ({ bytes: diskSize(layout.checkpoints) }),
+    purge: (records, matches) => purgeRecords(deps, records, matches),
+
+    async close() {
+      packs.forget();
+    },
+  };
+}

@@ -1,0 +1,245 @@
+import { createHash, hash as digestOf } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { isWaymarkError, WaymarkError } from '../../domain/errors.ts';
+import type { ContentHash } from '../../domain/ids.ts';
+import { storeError } from '../store-error.ts';
+import { BlockCache } from './block-cache.ts';
+import { openPack, type Pack, readBlock } from './pack.ts';
+import { BLOCK_BYTES, type BlobPlace } from './pack-format.ts';
+
+const PACK_NAME = /^([0-9a-f]{64})\.pack$/;
+const FAN_OUT = /^[0-9a-f]{2}$/;
+
+/** All packs of a store, as this process knows them. */
+export class PackSet {
+  readonly #blobs: string;
+  readonly #cache = new BlockCache();
+  #packs = new Map<string, Pack>();
+  #damaged = new Map<string, WaymarkError>();
+
+  /** @param blobs the directory with the fan-out directories */
+  constructor(blobs: string) {
+    this.#blobs = blobs;
+  }
+
+  get packs(): readonly Pack[] {
+    return [...this.#packs.values()];
+  }
+
+  /** Packs that cannot be opened, by path, with the reason. */
+  get damaged(): ReadonlyMap<string, WaymarkError> {
+    return this.#damaged;
+  }
+
+  pathOf(name: string): string {
+    return join(this.#blobs, name.slice(0, 2), `${name}.pack`);
+  }
+
+  /** Looks which packs there are now. Any process adds some at any time, and removes some while no one holds the store shared. */
+  rescan(): void {
+    const packs = new Map<string, Pack>();
+    const damaged = new Map<string, WaymarkError>();
+    for (const name of this.#names()) {
+      const path = this.pathOf(name);
+      try {
+        packs.set(name, this.#packs.get(name) ?? openPack(name, path));
+      } catch (error) {
+        if (isWaymarkError(error, 'OBJECT_MISSING')) continue;
+        if (!isWaymarkError(error)) throw error;
+        damaged.set(path, error);
+      }
+    }
+    this.#packs = packs;
+    this.#damaged = damaged;
+  }
+
+  /** Tells whether a blob is stored, by the packs known at the last {@link rescan}. */
+  has(hash: ContentHash): boolean {
+    for (const pack of this.#packs.values()) if (pack.index.find(hash)) return true;
+    return false;
+  }
+
+  /** Tells whether the stored blob can be read back and has these bytes: damaged content counts as not stored. */
+  holds(hash: ContentHash, bytes: Buffer): boolean {
+    return this.#candidates(hash).some(([pack, place]) => {
+      if (place.size !== bytes.length) return false;
+      try {
+        for (let done = 0; done < bytes.length; ) {
+          const piece = this.#piece(pack, place, done);
+          if (!piece.equals(bytes.subarray(done, done + piece.length))) return false;
+          done += piece.length;
+        }
+        return true;
+      } catch (error) {
+        if (!isWaymarkError(error)) throw error;
+        return false;
+      }
+    });
+  }
+
+  /** The same for content that is not at hand: reads the stored blob and checks its hash. */
+  holdsWhole(hash: ContentHash): boolean {
+    if (!this.has(hash)) return false;
+    try {
+      for (const _ of this.stream(hash));
+      return true;
+    } catch (error) {
+      if (!isWaymarkError(error)) throw error;
+      return false;
+    }
+  }
+
+  /** A blob's bytes from any pack that holds it whole. Throws `OBJECT_MISSING`, `OBJECT_CORRUPT`, `PERMISSION_DENIED`, `IO_ERROR`. */
+  read(hash: ContentHash): Buffer {
+    return this.#fromAny(hash, (pack, place) => {
+      const bytes = this.#read(pack, place);
+      if (digestOf('sha256', bytes, 'hex') !== hash) throw corrupt(hash, pack);
+      return bytes;
+    });
+  }
+
+  /** The same in pieces of at most a block, without holding more. Throws `OBJECT_CORRUPT` at the end if the whole does not match. */
+  *stream(hash: ContentHash): Generator<Buffer, undefined> {
+    const [pack, place, first] = this.#fromAny(hash, (pack, place): [Pack, BlobPlace, Buffer] => {
+      if (place.size <= BLOCK_BYTES) return [pack, place, this.read(hash)];
+      return [pack, place, this.#piece(pack, place, 0)];
+    });
+    if (first.length === place.size) {
+      yield first;
+      return;
+    }
+    const digest = createHash('sha256');
+    let done = 0;
+    for (let piece = first; ; piece = this.#piece(pack, place, done)) {
+      digest.update(piece);
+      done += piece.length;
+      if (done >= place.size && digest.digest('hex') !== hash) throw corrupt(hash, pack);
+      yield Buffer.from(piece);
+      if (done >= place.size) return;
+    }
+  }
+
+  /** Size of a stored blob in bytes; undefined where it is not stored. */
+  sizeOf(hash: ContentHash): number | undefined {
+    for (const pack of this.#packs.values()) {
+      const place = pack.index.find(hash);
+      if (place) return place.size;
+    }
+    return undefined;
+  }
+
+  /** Tells whether the copy in this pack can be read and matches its hash. */
+  isReadableIn(hash: ContentHash, pack: Pack): boolean {
+    const place = pack.index.find(hash);
+    if (!place) return false;
+    try {
+      const digest = createHash('sha256');
+      for (let done = 0; done < place.size; ) {
+        const piece = this.#piece(pack, place, done);
+        digest.update(piece);
+        done += piece.length;
+      }
+      return digest.digest('hex') === hash;
+    } catch (error) {
+      if (!isWaymarkError(error)) throw error;
+      return false;
+    }
+  }
+
+  /** The packs that hold a blob. */
+  holdersOf(hash: ContentHash): readonly Pack[] {
+    return this.#candidates(hash).map(([pack]) => pack);
+  }
+
+  forget(): void {
+    this.#packs.clear();
+    this.#damaged.clear();
+    this.#cache.clear();
+  }
+
+  #candidates(hash: ContentHash): (readonly [Pack, BlobPlace])[] {
+    const found: (readonly [Pack, BlobPlace])[] = [];
+    for (const pack of this.#packs.values()) {
+      const place = pack.index.find(hash);
+      if (place) found.push([pack, place]);
+    }
+    return found;
+  }
+
+  /** Tries each pack that holds the blob. Looks for new packs once before giving up: another process may have rewritten them. */
+  #fromAny<T>(hash: ContentHash, take: (pack: Pack, place: BlobPlace) => T): T {
+    let failure: unknown;
+    for (const fresh of [false, true]) {
+      if (fresh) this.rescan();
+      for (const [pack, place] of this.#candidates(hash)) {
+        try {
+          return take(pack, place);
+        } catch (error) {
+          if (!isWaymarkError(error)) throw error;
+          failure ??= isWaymarkError(error, 'OBJECT_MISSING') ? undefined : error;
+        }
+      }
+    }
+    if (failure !== undefined) throw failure;
+    const [damaged] = this.#damaged.values();
+    throw new WaymarkError('OBJECT_MISSING', `Blob ${hash} is missing from the store`, {
+      ...(damaged && { hint: damaged.message }),
+      cause: damaged,
+    });
+  }
+
+  #read(pack: Pack, { offset, size }: BlobPlace): Buffer {
+    if (size === 0) return Buffer.alloc(0);
+    const first = this.#piece(pack, { offset, size }, 0);
+    if (first.length === size) return Buffer.from(first);
+    const whole = Buffer.allocUnsafeSlow(size);
+    let done = 0;
+    for (let piece = first; ; piece = this.#piece(pack, { offset, size }, done)) {
+      piece.copy(whole, done);
+      done += piece.length;
+      if (done >= size) return whole;
+    }
+  }
+
+  /** What one block holds of a blob from its byte `from` on. Blocks that belong to one blob alone are not kept. */
+  #piece(pack: Pack, { offset, size }: BlobPlace, from: number): Buffer {
+    if (size === 0) return Buffer.alloc(0);
+    const block = pack.index.blockAt(offset + from);
+    if (!block) {
+      throw new WaymarkError('OBJECT_CORRUPT', `Pack ${pack.path} is damaged: it ends before its blobs`);
+    }
+    const whole = offset <= block.contentStart && offset + size >= block.contentEnd;
+    const bytes = whole
+      ? readBlock(pack, block)
+      : this.#cache.get(`${pack.name} ${block.number}`, () => readBlock(pack, block));
+    const start = offset + from - block.contentStart;
+    return bytes.subarray(start, Math.min(bytes.length, start + size - from));
+  }
+
+  #names(): string[] {
+    const names: string[] = [];
+    for (const fan of list(this.#blobs)) {
+      if (!FAN_OUT.test(fan)) continue;
+      for (const file of list(join(this.#blobs, fan))) {
+        const name = PACK_NAME.exec(file)?.[1];
+        if (name?.startsWith(fan)) names.push(name);
+      }
+    }
+    return names;
+  }
+}
+
+function corrupt(hash: ContentHash, pack: Pack): WaymarkError {
+  return new WaymarkError('OBJECT_CORRUPT', `Blob ${hash} in pack ${pack.path} does not match its hash`);
+}
+
+/** Names in a directory, none where it is missing. */
+function list(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw storeError(error, 'list', directory);
+  }
+}
