@@ -57,7 +57,7 @@ function packageVersion(): string {
 /** Compiled code of our own is kept below the user's own directory: what lies in a shared /tmp could be anybody's. */
 function compileCache(): string {
   const base =
-    process.env.XDG_CACHE_HOME ||
+    process.env['XDG_CACHE_HOME'] ||
     join(homedir(), process.platform === 'darwin' ? join('Library', 'Caches') : '.cache');
   return join(base, 'waymark', 'compiled');
 }

@@ -14,7 +14,7 @@ export interface Locations {
 export function locations(environment: Readonly<Record<string, string | undefined>>, cwd: string): Locations {
   const { data, config } = envPaths('waymark', { suffix: '' });
   return {
-    home: resolve(cwd, environment.WAYMARK_HOME || data),
+    home: resolve(cwd, environment['WAYMARK_HOME'] || data),
     userFile: join(config, CONFIG_FILE_NAME),
   };
 }

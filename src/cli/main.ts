@@ -38,7 +38,7 @@ async function run(host: NodeJS.Process, terminal: Terminal, version: string): P
     return result.exitStatus ?? EXIT.done;
   } catch (error) {
     if (error instanceof UsageError) module = error.module;
-    const status = await reportFailure(terminal, format, error, Boolean(host.env.WAYMARK_DEBUG));
+    const status = await reportFailure(terminal, format, error, Boolean(host.env['WAYMARK_DEBUG']));
     return module?.exitStatusOf?.(error) ?? status;
   }
 }

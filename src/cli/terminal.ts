@@ -42,7 +42,7 @@ export function createTerminal(host: TerminalHost): Terminal {
   stderr.on('error', () => {
     closed.err = true;
   });
-  const colors = !env.NO_COLOR && env.TERM !== 'dumb';
+  const colors = !env['NO_COLOR'] && env['TERM'] !== 'dumb';
   return {
     out(text) {
       if (!closed.out) stdout.write(text);

@@ -32,7 +32,7 @@ export const exec: CommandModule = {
   exitStatusOf,
   async run(context, { words, literal, options }) {
     const argv = [...words, ...literal];
-    findProgram(argv[0] ?? '', process.cwd(), context.environment.PATH);
+    findProgram(argv[0] ?? '', process.cwd(), context.environment['PATH']);
     const quiet = options.flag('quiet');
     const workspace = await context.workspace();
     const result = await workspace.run(
@@ -78,5 +78,5 @@ async function runChild(
 
 function exitStatusOf(error: unknown): number {
   if (!isWaymarkError(error, 'COMMAND_FAILED')) return EXIT.execFailed;
-  return error.details?.errno === 'ENOENT' ? EXIT.execNotFound : EXIT.execCannotRun;
+  return error.details?.['errno'] === 'ENOENT' ? EXIT.execNotFound : EXIT.execCannotRun;
 }
