@@ -1,9 +1,9 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { FileSystem } from '../../platform/file-system.ts';
-import { openDatabase } from '../../platform/sqlite.ts';
+import type { Database } from '../../platform/sqlite.ts';
 import type { Catalog } from '../catalog.ts';
+import { openCatalogDatabase } from './catalog-database.ts';
 import { checkpointTable } from './checkpoints.ts';
-import { migrate } from './migrate.ts';
 import { noteTable } from './notes.ts';
 import { openRunTable } from './open-runs.ts';
 import { operationTable } from './operations.ts';
@@ -11,26 +11,20 @@ import { reservationTable } from './reservations.ts';
 import { sessionTable } from './sessions.ts';
 import { workspaceTable } from './workspaces.ts';
 
-/**
- * Opens the catalog at `path`, creates it where missing (with the note `rebuild-needed`) and brings it to the newest schema.
- *
- * @throws WaymarkError `FORMAT_UNSUPPORTED` where a newer Waymark made it, `CATALOG_CORRUPT` where it cannot be read
- */
+/** Opens the catalog at `path` as {@link openCatalogDatabase} does. */
 export function openSqliteCatalog(options: {
   readonly path: string;
   readonly fs: FileSystem;
   readonly clock: Clock;
 }): Catalog {
-  const database = openDatabase(options.path, options.fs);
-  try {
-    migrate(database);
-  } catch (error) {
-    database[Symbol.dispose]();
-    throw error;
-  }
+  return createSqliteCatalog(openCatalogDatabase(options.path, options.fs), options.clock);
+}
+
+/** The catalog over an open database that others (the tables of plans) may use, too; disposing of it closes the database. */
+export function createSqliteCatalog(database: Database, clock: Clock): Catalog {
   return {
     ...workspaceTable(database),
-    ...sessionTable(database, options.clock),
+    ...sessionTable(database, clock),
     ...reservationTable(database),
     ...checkpointTable(database),
     ...operationTable(database),
