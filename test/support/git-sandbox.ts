@@ -21,6 +21,7 @@ import { treeListing } from './tree-listing.ts';
 
 /** A place for one test: a HOME without git settings, and a repository `main` with one commit. Removed afterwards. */
 export interface GitSandbox {
+  /** for the repository and what a test puts beside it */
   readonly directory: string;
   readonly repository: string;
   readonly locks: string;
@@ -37,11 +38,13 @@ export interface GitSandbox {
 }
 
 export function gitSandbox(): GitSandbox {
-  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'waymark-git-')));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  const home = join(directory, 'home');
+  const base = realpathSync(mkdtempSync(join(tmpdir(), 'waymark-git-')));
+  onTestFinished(() => rmSync(base, { recursive: true, force: true }));
+  const home = join(base, 'home');
+  const directory = join(base, 'files');
   const repository = join(directory, 'main');
   mkdirSync(home);
+  mkdirSync(directory);
   const { PATH = '' } = process.env;
   const environment = { PATH, HOME: home, LC_ALL: 'C' };
   const identity = {
@@ -58,7 +61,7 @@ export function gitSandbox(): GitSandbox {
     })
       .toString()
       .trimEnd();
-  const locks = join(directory, 'locks');
+  const locks = join(base, 'locks');
   const contextWith = (
     hook: StepHook,
     clock: Clock = { now: () => Date.UTC(2026, 0, 2) },
