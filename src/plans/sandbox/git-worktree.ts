@@ -1,0 +1,41 @@
+import { lstatSync } from 'node:fs';
+import { createWorktree } from '../../worktree/create-worktree.ts';
+import { removeWorktree } from '../../worktree/remove-worktree.ts';
+import { branchOf, parseRunName } from '../../worktree/run-name.ts';
+import { seedWorktree } from '../../worktree/seed-worktree.ts';
+import type { WorktreeContext } from '../../worktree/worktree-context.ts';
+import type { SandboxRequest, SandboxStrategy } from './sandbox-strategy.ts';
+
+/**
+ * `git_worktree`: a worktree on a branch of its own off HEAD. A subplan's starts with the uncommitted state of its parent's sandbox too; a whole
+ * plan's starts from the commit.
+ */
+export function gitWorktree(context: WorktreeContext): SandboxStrategy {
+  return {
+    name: 'git_worktree',
+    locate: async (request) => ({ path: '', branch: branchOf(nameOf(request)) }),
+    async create(request) {
+      const where = { directory: request.source, name: nameOf(request) };
+      const worktree = await createWorktree(context, where);
+      const seeded = await seedWorktree(context, { ...where, withChanges: request.carryChanges });
+      return {
+        path: worktree.workingDirectory,
+        branch: worktree.branch,
+        notices: [...worktree.notices, ...seeded.notices].map(({ message }) => message),
+      };
+    },
+    async remove(request, { path }) {
+      if (path !== '' && lstatSync(path, { throwIfNoEntry: false }) === undefined) return;
+      await removeWorktree(context, {
+        directory: request.workspace,
+        name: nameOf(request),
+        force: true,
+        ownsRun: true,
+      });
+    },
+  };
+}
+
+function nameOf({ planId }: SandboxRequest) {
+  return parseRunName(`plan-${planId.toLowerCase()}`);
+}
