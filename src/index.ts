@@ -42,7 +42,7 @@ function openWorkspace(
 ): Workspace {
   const identity = identifyWorkspace(directory);
   const { temporaryDirectory, userHome } = options;
-  const refused = refuseReason(identity, { home: options.home, temporaryDirectory, userHome, allowRoot });
+  const refused = refuseReason(identity, { home: options.home, temporaryDirectory, userHome }, allowRoot);
   if (refused !== undefined) throw new WaymarkError('WORKSPACE_REFUSED', refused);
   const contexts = serviceContexts(home, identity);
   return {

@@ -8,8 +8,8 @@ import type { HomeLayout } from './platform/home-layout.ts';
 import type { Locks } from './platform/lock.ts';
 import { openCasStore } from './stores/cas/cas-store.ts';
 import { createMemoryStore } from './stores/memory/memory-store.ts';
+import { listShadowStores } from './stores/shadow-git/manage-stores.ts';
 import { openShadowGitStore } from './stores/shadow-git/shadow-git-store.ts';
-import { listShadowStores } from './stores/shadow-git/shadow-stores.ts';
 import type { SnapshotStore } from './stores/snapshot-store.ts';
 
 export interface OpenStores extends AsyncDisposable {

@@ -34,10 +34,7 @@ export function operationToUndo(context: WorkspaceContext, name: string | undefi
   const operations = context.catalog.operations({ dirHash: context.identity.dirHash });
   const undone = takenBack(context, operations);
   if (name !== undefined) return named(context, operations, undone, name);
-  const newest = operations.find(
-    ({ id, kind, status }) =>
-      (kind === 'run' || kind === 'restore' || kind === 'apply') && status !== 'open' && !undone.has(id),
-  );
+  const newest = operations.find(({ id, kind, status }) => isUndoable(kind, status) && !undone.has(id));
   if (newest !== undefined) return newest;
   throw new WaymarkError('NOTHING_TO_UNDO', `Nothing to undo in ${context.identity.path}`, {
     hint: 'To go back to a checkpoint: waymark checkpoints restore',
@@ -87,4 +84,10 @@ function named(
   if (only.status === 'open')
     throw new WaymarkError('UNDO_IMPOSSIBLE', `Operation ${only.id} is still going on`);
   return only;
+}
+
+/** An interrupted run may have changed anything; an interrupted restore was brought to one of its ends and is no step of its own. */
+function isUndoable(kind: Operation['kind'], status: Operation['status']): boolean {
+  if (kind === 'run') return status !== 'open';
+  return (kind === 'restore' || kind === 'apply') && status === 'done';
 }

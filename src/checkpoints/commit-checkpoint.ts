@@ -4,7 +4,7 @@ import type { CheckpointId, DecisionId, PlanId, RunId, SessionId } from '../doma
 import { parseUlid } from '../domain/ids.ts';
 import { isoTime } from '../platform/clock.ts';
 import type { SnapshotStore, WrittenSnapshot } from '../stores/snapshot-store.ts';
-import { gitPosition } from '../workspace/git-position.ts';
+import { readGitPosition } from '../workspace/git-position.ts';
 import type { WorkspaceContext } from './home-context.ts';
 
 /** Who takes a checkpoint, and why. */
@@ -61,7 +61,7 @@ export async function commitCheckpoint(
       workspace: identity,
       createdAt: isoTime(context.clock.now()),
       engine: store.engine,
-      git: gitPosition(identity.path) ?? null,
+      git: readGitPosition(identity.path),
       snapshot: snapshot.written.ref,
       coverage: snapshot.coverage,
       sizeBytes: snapshot.sizeBytes,

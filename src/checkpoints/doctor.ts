@@ -1,5 +1,5 @@
 import type { Checkpoint } from '../domain/checkpoint.ts';
-import { unreadableJournals } from '../restore/journal.ts';
+import { openJournals, readJournal } from '../restore/journal.ts';
 import type { StoredManifest } from '../stores/snapshot-store.ts';
 import type { DoctorReport } from './api.ts';
 import type { HomeContext } from './home-context.ts';
@@ -8,7 +8,7 @@ import { sweep } from './sweep.ts';
 /** Looks after a home: sweeps what dead processes left, and names what is damaged. */
 export async function doctor(context: HomeContext, rebuilt: boolean): Promise<DoctorReport> {
   const sweptCaptures = await sweep(context);
-  const problems: string[] = [...unreadableJournals(context.layout)];
+  const problems: string[] = [...unreadableJournals(context)];
   const known = new Set(context.catalog.checkpoints().map(({ id }) => id));
   for (const store of context.existingStores()) {
     await using _hold = await store.hold('shared', 30_000);
@@ -38,4 +38,15 @@ export function asCheckpoint({
   digest,
 }: StoredManifest): Checkpoint {
   return { ...record, sandboxRef, filesystemPath, digest, pinned, restorable: true };
+}
+
+function unreadableJournals({ layout }: HomeContext): readonly string[] {
+  return openJournals(layout).flatMap((dirHash) => {
+    try {
+      readJournal(layout, dirHash);
+      return [];
+    } catch (error) {
+      return [(error as Error).message];
+    }
+  });
 }

@@ -1,10 +1,10 @@
 import type { Checkpoint } from '../domain/checkpoint.ts';
-import { gitPosition } from '../workspace/git-position.ts';
+import { readGitPosition } from '../workspace/git-position.ts';
 import type { WorkspaceContext } from './home-context.ts';
 
 /** Warns where git's HEAD or branch are not those of the checkpoint: files go back, git does not. */
 export function gitMoved(context: WorkspaceContext, checkpoint: Checkpoint): readonly string[] {
-  const now = gitPosition(context.identity.path);
+  const now = readGitPosition(context.identity.path);
   const then = checkpoint.git;
   if (!now || !then) return [];
   if (now.branch !== then.branch) {

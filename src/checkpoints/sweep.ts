@@ -1,5 +1,8 @@
 import { isWaymarkError } from '../domain/errors.ts';
+import type { CheckpointId } from '../domain/ids.ts';
+import type { Operation } from '../domain/operation.ts';
 import { isoTime } from '../platform/clock.ts';
+import { hasJournal } from '../restore/journal.ts';
 import { deadClaims } from './claims.ts';
 import type { HomeContext } from './home-context.ts';
 import { lockWorkspace } from './workspace-lock.ts';
@@ -11,6 +14,7 @@ import { lockWorkspace } from './workspace-lock.ts';
  */
 export async function sweep(context: HomeContext): Promise<number> {
   sweepClaims(context);
+  await sweepOperations(context);
   let swept = 0;
   for (const row of context.catalog.unfinished()) {
     const workspace = context.catalog.workspace(row.dirHash);
@@ -35,15 +39,35 @@ function sweepClaims(context: HomeContext): void {
   for (const run of deadClaims(context)) {
     const operation = run.operationId === null ? undefined : context.catalog.operation(run.operationId);
     if (operation?.status === 'open') {
-      context.catalog.finishOperation(operation.id, {
-        status: 'interrupted',
-        finishedAt: isoTime(context.clock.now()),
-        before: operation.before ?? run.runStart,
-        after: null,
-        changedCount: 0,
-        skippedCount: 0,
-      });
+      interrupt(context, operation, operation.before ?? run.runStart);
     }
     context.catalog.removeOpenRun(run.id);
   }
+}
+
+/** Ends restores whose process died before it changed anything; those that had begun have a journal and are recovered instead. */
+async function sweepOperations(context: HomeContext): Promise<void> {
+  for (const operation of context.catalog.operations()) {
+    const workspace = context.catalog.workspace(operation.dirHash);
+    if (operation.status !== 'open' || operation.kind === 'run' || operation.kind === 'step' || !workspace)
+      continue;
+    try {
+      using _workspace = await lockWorkspace(context.locks, workspace.path, 'exclusive', 0);
+      if (hasJournal(context.layout, operation.dirHash)) continue;
+      interrupt(context, operation, operation.before);
+    } catch (error) {
+      if (!isWaymarkError(error, 'WORKSPACE_BUSY')) throw error;
+    }
+  }
+}
+
+function interrupt(context: HomeContext, { id }: Operation, before: CheckpointId | null): void {
+  context.catalog.finishOperation(id, {
+    status: 'interrupted',
+    finishedAt: isoTime(context.clock.now()),
+    before,
+    after: null,
+    changedCount: 0,
+    skippedCount: 0,
+  });
 }

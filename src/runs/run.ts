@@ -7,7 +7,7 @@ import type { Checkpoint } from '../domain/checkpoint.ts';
 import { actionBetween, type Change, summarize } from '../domain/diff.ts';
 import { isWaymarkError, WaymarkError } from '../domain/errors.ts';
 import type { RunId } from '../domain/ids.ts';
-import { gitRefs } from '../workspace/git-refs.ts';
+import { readGitRefs } from '../workspace/git-refs.ts';
 import { movedRefs } from './moved-refs.ts';
 import { takePeriodically } from './periodic-checkpoints.ts';
 import { openRunRecord } from './run-record.ts';
@@ -41,7 +41,7 @@ export async function run<T>(
     before = await attempt(() => take({ type: 'run_start' }), warnings);
     if (before === null && options.requireCheckpoint) throw noCheckpoint(warnings);
     record.started(before);
-    const refsBefore = gitRefs(context.identity.path);
+    const refsBefore = readGitRefs(context.identity.path) ?? new Map();
     const outcome = await settle(async () => {
       await using _periodic = takePeriodically(context, options.everyMs, take);
       return await body({
@@ -71,7 +71,7 @@ export async function run<T>(
       after,
       changes,
       summary: summarize(changes),
-      movedRefs: movedRefs(refsBefore, gitRefs(context.identity.path)),
+      movedRefs: movedRefs(refsBefore, readGitRefs(context.identity.path) ?? new Map()),
       warnings: [...new Set(warnings)],
     };
   } catch (error) {
