@@ -15,7 +15,8 @@ export interface CommandContext {
   readonly locations: Locations;
   /** Aborted by an interrupt, for commands that asked for it. */
   readonly signal: AbortSignal;
-  waymark(): Promise<Waymark>;
+  /** Opened by the first call, which alone may ask for a new catalog. */
+  waymark(how?: { readonly rebuildCatalog: boolean }): Promise<Waymark>;
   /** The directory of the workspace: `--workspace`, else found from the current one. */
   workspaceDirectory(): Promise<string>;
   workspace(): Promise<Workspace>;

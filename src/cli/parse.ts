@@ -67,7 +67,7 @@ export async function parse(
   program.addHelpText('after', PROGRAM_EXAMPLES);
   addCommands(program, entries, leaves, configureLeaf);
 
-  if (argv.length === 0) return { kind: 'text', text: program.helpInformation() + PROGRAM_EXAMPLES };
+  if (argv.length === 0) return { kind: 'text', text: `${program.helpInformation()}${PROGRAM_EXAMPLES}\n` };
   try {
     await program.parseAsync([...argv], { from: 'user' });
   } catch (error) {
@@ -116,8 +116,7 @@ Examples:
   waymark exec -- my-agent "fix the tests"    run an agent under protection
   waymark undo                                take back what it did
   waymark checkpoints create                  checkpoint the workspace now
-  waymark checkpoints restore @               go back to the newest checkpoint
-`;
+  waymark checkpoints restore @               go back to the newest checkpoint`;
 
 function addCommonOptions(command: Command): void {
   command
@@ -129,7 +128,7 @@ function addCommonOptions(command: Command): void {
 function examplesText(examples: CommandModule['examples']): string {
   const width = Math.max(...examples.map(([line]) => line.length));
   const lines = examples.map(([line, effect]) => `  ${line.padEnd(width)}  ${effect}`.trimEnd());
-  return `\nExamples:\n${lines.join('\n')}\n`;
+  return `\nExamples:\n${lines.join('\n')}`;
 }
 
 function invocationOf(command: Command, argv: readonly string[]): Invocation {

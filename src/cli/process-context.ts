@@ -6,7 +6,7 @@ import { isWaymarkError, WaymarkError } from '../domain/errors.ts';
 import { decodeName, quotePath } from '../domain/rel-path.ts';
 import type { CommandContext } from './context.ts';
 import type { Format } from './format.ts';
-import { locations } from './locations.ts';
+import { type Locations, locations } from './locations.ts';
 import type { Options } from './options.ts';
 import { printWarning } from './render/print-result.ts';
 import type { Terminal } from './terminal.ts';
@@ -21,8 +21,8 @@ export function processContext(
   const places = locations(environment, cwd);
   let opened: Promise<Waymark> | undefined;
 
-  const waymark = () => {
-    opened ??= openWaymarkOf(environment, places);
+  const waymark: CommandContext['waymark'] = ({ rebuildCatalog } = { rebuildCatalog: false }) => {
+    opened ??= openWaymarkOf(environment, places, rebuildCatalog);
     return opened;
   };
   const workspaceDirectory = once(async () => {
@@ -74,10 +74,18 @@ export function processContext(
 
 async function openWaymarkOf(
   environment: Readonly<Record<string, string | undefined>>,
-  { home, userFile }: { readonly home: string; readonly userFile: string },
+  { home, userFile }: Locations,
+  rebuildCatalog: boolean,
 ): Promise<Waymark> {
   const { openWaymark } = await import('../index.ts');
-  return openWaymark({ home, environment, userFile, userHome: homedir(), temporaryDirectory: tmpdir() });
+  return openWaymark({
+    home,
+    environment,
+    userFile,
+    userHome: homedir(),
+    temporaryDirectory: tmpdir(),
+    rebuildCatalog,
+  });
 }
 
 function currentDirectory(): string {

@@ -12,7 +12,7 @@ export const doctor: CommandModule = {
     ['waymark doctor --rebuild-catalog', 'when the catalog is lost or damaged'],
   ],
   async run(context, { options }) {
-    const report = await (await context.waymark()).doctor({ rebuildCatalog: options.flag('rebuildCatalog') });
+    const report = await (await context.waymark({ rebuildCatalog: options.flag('rebuildCatalog') })).doctor();
     return {
       data: () => ({
         problems: report.problems,
