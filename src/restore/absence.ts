@@ -1,6 +1,6 @@
 import { parentOf, type RelPath } from '../domain/rel-path.ts';
 import type { SkipReason, SnapshotView } from '../domain/snapshot.ts';
-import type { PathScope } from './path-scope.ts';
+import type { Scope } from '../workspace/scope/scope.ts';
 
 /** Why the absence of a path from a snapshot proves nothing. */
 export interface Unproven {
@@ -18,10 +18,7 @@ type Listing = 'listed' | 'void' | Unproven;
  *
  * @returns for a path that the snapshot has not got: undefined where it was absent for certain, else why that is unproven
  */
-export function createAbsence(
-  snapshot: SnapshotView,
-  scope: PathScope,
-): (path: RelPath) => Unproven | undefined {
+export function createAbsence(snapshot: SnapshotView, scope: Scope): (path: RelPath) => Unproven | undefined {
   const listings = new Map<RelPath | '', Listing>();
   listings.set('', snapshot.truncated ? { reason: 'truncated', at: undefined } : 'listed');
 

@@ -10,10 +10,10 @@ import {
   type SnapshotNode,
   type SnapshotView,
 } from '../domain/snapshot.ts';
+import type { Scope } from '../workspace/scope/scope.ts';
 import { createAbsence } from './absence.ts';
 import { type DraftPlan, emptyDraft, planChange, planSkip } from './draft-plan.ts';
 import { compileSelection, type MatchedSelection } from './match-selection.ts';
-import type { PathScope } from './path-scope.ts';
 import type { RestorePlan, Selection } from './restore-plan.ts';
 import { settlePlan } from './settle-plan.ts';
 
@@ -24,10 +24,10 @@ export interface RestoreQuestion {
   readonly present: SnapshotView;
   /** where the two differ, from target to present, in path order */
   readonly pairs: Iterable<NodePair>;
-  readonly targetScope: PathScope;
-  readonly presentScope: PathScope;
+  readonly targetScope: Scope;
+  readonly presentScope: Scope;
   /** of the snapshots taken between the two; what any of them left out by rule is not deleted */
-  readonly betweenScopes: readonly PathScope[];
+  readonly betweenScopes: readonly Scope[];
   readonly selection: Selection;
 }
 

@@ -101,15 +101,3 @@ function scanNode(absolute: string, blobs: Blobs, reason: Observed['reason'] | u
   blobs.set(hash, bytes);
   return { kind: 'file', hash, size, mtimeNs, mode };
 }
-
-/** What is at every path below a root, one line each: path, type, mode, SHA-256 or target. Times are left out. */
-export function describeTree(root: string): readonly string[] {
-  const lines: string[] = [];
-  for (const [path, node] of scanView(root, new Map()).nodes()) {
-    if (node.kind === 'file') lines.push(`${path} file ${node.mode.toString(8)} ${node.hash}`);
-    else if (node.kind === 'symlink') lines.push(`${path} symlink ${node.target}`);
-    else if (node.kind === 'directory') lines.push(`${path} directory ${node.mode.toString(8)}`);
-    else lines.push(`${path} ${node.what}`);
-  }
-  return lines;
-}
