@@ -72,8 +72,8 @@ export async function parse(
     await program.parseAsync([...argv], { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (error.code === 'commander.help') throw missingCommand(argv);
     if (error.exitCode === 0) return { kind: 'text', text };
+    if (error.code === 'commander.help') throw missingCommand(argv);
     throw usageError(error, loaded);
   }
   if (chosen === undefined) throw missingCommand(argv);
