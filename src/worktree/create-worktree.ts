@@ -8,6 +8,7 @@ import { openCheckout, type Repository } from './checkout.ts';
 import { dropUnfinished, refValue } from './drop-leftovers.ts';
 import { linesOf } from './git-output.ts';
 import { materialise } from './materialise.ts';
+import { settingsEnvironment } from './neutral-settings.ts';
 import type { Notice } from './notice.ts';
 import { findRegistered, listEntries, type RegisteredWorktree, readRegistry } from './registry.ts';
 import { branchOf, branchRefOf, parseRunName } from './run-name.ts';
@@ -157,6 +158,13 @@ async function undoOnFailure(
   }
 }
 
+/** Under these git writes nothing to its configuration. */
+const SETTINGS = [
+  ['worktree.useRelativePaths', 'false'],
+  ['worktree.guessRemote', 'false'],
+  ['gc.auto', '0'],
+] as const;
+
 /** Registers the worktree without files, on its branch: a new one off the base, or the one that is there already. */
 async function addWorktree(
   git: Git,
@@ -164,13 +172,13 @@ async function addWorktree(
   path: string,
   record: WorktreeRecord,
 ): Promise<void> {
-  const settings = ['worktree.useRelativePaths=false', 'worktree.guessRemote=false', 'gc.auto=0'];
   const branch = branchOf(record.runId);
   const tip = await refValue(git, checkout, branchRefOf(record.runId));
   const start = tip === undefined ? ['--no-track', '-b', branch, path, record.base] : [path, branch];
   await git.run({
-    args: [...settings.flatMap((setting) => ['-c', setting]), 'worktree', 'add', '--no-checkout', ...start],
+    args: ['worktree', 'add', '--no-checkout', ...start],
     cwd: checkout.originTopLevel,
+    env: settingsEnvironment(SETTINGS),
   });
 }
 

@@ -65,7 +65,12 @@ export function isUnchanged(root: string, seed: Seed): boolean {
     return present.hash === state.hash && present.mode === state.mode;
   }
   if (present.kind === 'symlink' && state.kind === 'symlink') return present.target === state.target;
-  return present.kind === 'absent' && state.kind === 'absent';
+  return state.kind === 'absent' && !holdsContent(present.kind);
+}
+
+/** Tells whether a file or the like lies at a path itself. */
+export function holdsContent(kind: EntryState['kind']): boolean {
+  return kind === 'file' || kind === 'symlink' || kind === 'special';
 }
 
 /** Tells whether every parent of `path` is a real directory. */

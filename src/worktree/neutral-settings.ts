@@ -43,12 +43,19 @@ export async function neutralPlace(git: Git, place: Place): Promise<NeutralPlace
     filters.add(match[1]);
   }
   const settings = [...FIXED, ...[...filters].flatMap(switchedOff)];
+  return { ...place, env: settingsEnvironment(settings), filters: [...filters] };
+}
+
+/** The variables that give git settings for one command, over those of any file. */
+export function settingsEnvironment(
+  settings: readonly (readonly [string, string])[],
+): Readonly<Record<string, string>> {
   const env: Record<string, string> = { GIT_CONFIG_COUNT: String(settings.length) };
   settings.forEach(([key, value], at) => {
     env[`GIT_CONFIG_KEY_${at}`] = key;
     env[`GIT_CONFIG_VALUE_${at}`] = value;
   });
-  return { ...place, env, filters: [...filters] };
+  return env;
 }
 
 function switchedOff(driver: string): (readonly [string, string])[] {

@@ -1,13 +1,16 @@
 import { createHash } from 'node:crypto';
-import { lstatSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, lstatSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { ancestorsOf, encodeName, joinRel, type RelPath, toFsPath } from '../domain/rel-path.ts';
+import type { FileSystem } from '../platform/file-system.ts';
 import type { Git } from '../platform/git-process.ts';
 import type { Repository } from './checkout.ts';
 import { nulSeparated, singleLine } from './git-output.ts';
 import { materialise } from './materialise.ts';
+import { settingsEnvironment } from './neutral-settings.ts';
 import type { Notice } from './notice.ts';
 import type { PresentWorktree } from './present-worktree.ts';
+import type { WorktreeContext } from './worktree-context.ts';
 import type { SeededSubmodule } from './worktree-record.ts';
 
 interface SubmoduleSeeding {
@@ -29,7 +32,7 @@ interface Place {
  * worktree's own entry, without the network, hooks, templates or filters. A notice names those whose commit is not there.
  */
 export async function seedSubmodules(
-  git: Git,
+  { git, fs }: WorktreeContext,
   repository: Repository,
   worktree: PresentWorktree,
 ): Promise<SubmoduleSeeding> {
@@ -50,6 +53,7 @@ export async function seedSubmodules(
         path: join(place.path, link.path),
         gitDirectory: join(place.gitDirectory, 'modules', link.name),
       };
+      makeDirectories(fs, place.gitDirectory, dirname(`modules/${link.name}`));
       await cloneFrom(git, source, target.path, target.gitDirectory, link.commit);
       notices.push(...(await materialise(git, target.path, target.gitDirectory)));
       seeded.push({ path, commit: link.commit, refsDigest: await refsDigest(git, target.gitDirectory) });
@@ -62,6 +66,13 @@ export async function seedSubmodules(
     notices.push({ kind: 'submodule_not_initialised', message, paths: missing });
   }
   return { seeded, notices };
+}
+
+function makeDirectories(fs: FileSystem, root: string, path: string): void {
+  for (const directory of [...ancestorsOf(path as RelPath), path]) {
+    const full = join(root, directory);
+    if (!existsSync(full)) fs.mkdir(full, 0o755);
+  }
 }
 
 /** SHA-256 over all refs of a repository: equal, nothing was committed to any. */
@@ -145,7 +156,10 @@ async function cloneFrom(
     '--template=',
     `--separate-git-dir=${gitDirectory}`,
   ];
-  await git.run({ args: ['-c', 'protocol.file.allow=always', ...clone, '--', source, path] });
+  await git.run({
+    args: [...clone, '--', source, path],
+    env: settingsEnvironment([['protocol.file.allow', 'always']]),
+  });
   const { stdout, exitCode } = await git.run({
     args: ['config', '--get', 'remote.origin.url'],
     gitDir: source,

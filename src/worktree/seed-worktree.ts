@@ -44,7 +44,7 @@ export async function seedWorktree(context: WorktreeContext, options: SeedOption
   const skipped: RelPath[] = [];
   const changes = carry(context, between, carried.paths, skipped);
   const includes = include(context, between, included.paths, skipped);
-  const submodules = await seedSubmodules(git, repository, worktree);
+  const submodules = await seedSubmodules(context, repository, worktree);
 
   const seeds = [...changes, ...includes];
   using _hold = await lockHome(locks, repository);

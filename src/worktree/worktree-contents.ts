@@ -1,6 +1,6 @@
 import { ancestorsOf, isBelow, joinRel, parentOf, type RelPath } from '../domain/rel-path.ts';
 import { readStatus } from './checkout-status.ts';
-import { isUnchanged, kindAt } from './entry-state.ts';
+import { holdsContent, isUnchanged, kindAt } from './entry-state.ts';
 import { singleLine } from './git-output.ts';
 import { neutralPlace } from './neutral-settings.ts';
 import { refsDigest } from './seed-submodules.ts';
@@ -52,7 +52,7 @@ export async function readContents(
   const tracked = status.changed.filter((item) => isOwn(item) && !repositories.has(item)).sort();
   return {
     tracked,
-    deleted: tracked.filter((item) => kindAt(path, item) === 'absent'),
+    deleted: tracked.filter((item) => !holdsContent(kindAt(path, item))),
     untracked: status.untracked.filter(isOwn).sort(),
     ignored,
     nested: await withOwnWork(
