@@ -1,11 +1,11 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isWaymarkError } from '../../domain/errors.ts';
+import { diskSize } from '../cas/disk-size.ts';
 import type { CollectOptions, CollectReport } from '../snapshot-store.ts';
 import { deleteRefs, readRefs } from './checkpoint-refs.ts';
 import { writeTable } from './checkpoint-table.ts';
 import { countObjects, type ObjectCensus } from './dead-objects.ts';
-import { diskBytes } from './disk-bytes.ts';
 import { pointHead } from './publish-checkpoint.ts';
 import { readManifests } from './read-manifests.ts';
 import { type ShadowContext, shadowGit } from './shadow-context.ts';
@@ -25,7 +25,7 @@ export async function collectObjects(
   objects: ShadowObjects,
   options: CollectOptions,
 ): Promise<CollectReport> {
-  const bytesBefore = diskBytes(context.gitDir);
+  const bytesBefore = diskSize(context.gitDir);
   const { problems } = await readManifests(context, objects.reader);
   const untouched = { bytesBefore, bytesAfter: bytesBefore, blobsDropped: 0 };
   if (problems.length > 0) return { ...untouched, blockedBy: problems };
@@ -46,7 +46,7 @@ export async function collectObjects(
     const [newest] = checkpoints;
     if (newest !== undefined) pointHead(context, newest);
     if (!isWorthwhile(context, census, options)) {
-      return { ...untouched, bytesAfter: diskBytes(context.gitDir), blockedBy: [] };
+      return { ...untouched, bytesAfter: diskSize(context.gitDir), blockedBy: [] };
     }
     await repack(context, options.minAgeMs);
   } catch (error) {
@@ -59,13 +59,13 @@ export async function collectObjects(
       checkpointId: undefined,
       path: undefined,
     } as const;
-    return { ...untouched, bytesAfter: diskBytes(context.gitDir), blockedBy: [problem] };
+    return { ...untouched, bytesAfter: diskSize(context.gitDir), blockedBy: [problem] };
   }
   await objects.forget();
   const { all } = await countObjects(context, []);
   const blobsDropped = (await objects.map()).retain(all);
   await objects.forget();
-  return { bytesBefore, bytesAfter: diskBytes(context.gitDir), blobsDropped, blockedBy: [] };
+  return { bytesBefore, bytesAfter: diskSize(context.gitDir), blobsDropped, blockedBy: [] };
 }
 
 function isWorthwhile(context: ShadowContext, census: ObjectCensus, { thorough }: CollectOptions): boolean {

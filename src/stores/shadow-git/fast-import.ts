@@ -51,10 +51,10 @@ export class FastImport {
     this.#process.stdout.on('data', (chunk: Buffer) => this.#answers.push(chunk));
   }
 
-  /** Adds a blob. One that a pack holds already is not written again. */
-  async blob(content: Uint8Array): Promise<void> {
+  /** Adds a blob. One that a pack holds already is not written again. Undefined: there is room for more at once. */
+  blob(content: Uint8Array): Promise<void> | undefined {
     this.#push(`blob\ndata ${content.length}\n`, content, '\n');
-    await this.#flush(BUFFER);
+    return this.#pendingBytes > BUFFER ? this.#flush(BUFFER) : undefined;
   }
 
   /** Adds a blob of `size` bytes in pieces. What is missing is padded with zeros, what is too much is cut off. */

@@ -8,13 +8,13 @@ import type { FileSystem } from '../../platform/file-system.ts';
 import type { HomeLayout } from '../../platform/home-layout.ts';
 import type { Locks } from '../../platform/lock.ts';
 import { removeDirectory } from '../../platform/remove-directory.ts';
-import { diskBytes } from './disk-bytes.ts';
+import { diskSize } from '../cas/disk-size.ts';
 import { findShadow, listShadows, type ShadowLocation, WORKSPACE_NAME } from './shadow-layout.ts';
 
 /** A shadow repository as `store list` shows it. */
 export interface ShadowStore extends ShadowLocation {
   /** undefined where the note beside the repository is missing or damaged */
-  readonly workspace: WorkspaceIdentity | undefined;
+  readonly identity: WorkspaceIdentity | undefined;
   /** as they lie on disk */
   readonly bytes: number;
 }
@@ -23,8 +23,8 @@ export interface ShadowStore extends ShadowLocation {
 export function listShadowStores(layout: HomeLayout): readonly ShadowStore[] {
   return listShadows(layout).map((location) => ({
     ...location,
-    workspace: workspaceOf(location),
-    bytes: diskBytes(location.gitDir),
+    identity: workspaceOf(location),
+    bytes: diskSize(location.gitDir),
   }));
 }
 
@@ -47,7 +47,7 @@ export async function removeShadowStore(options: {
     throw new WaymarkError('STORE_BUSY', `The shadow repository ${dirHash} stays in use`);
   const location = findShadow(layout, dirHash);
   if (location === undefined) throw new WaymarkError('STORE_NOT_FOUND', `No shadow repository ${dirHash}`);
-  const bytes = diskBytes(location.gitDir);
+  const bytes = diskSize(location.gitDir);
   const removed = `${location.gitDir}.removed-${randomBytes(6).toString('hex')}`;
   fs.rename(location.gitDir, removed);
   fs.fsyncDirectory(dirname(location.gitDir));

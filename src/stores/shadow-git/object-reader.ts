@@ -61,10 +61,12 @@ export class ObjectReader {
     const queue: Buffer[] = [];
     let state: 'open' | 'ended' | WaymarkError = 'open';
     let wake = () => {};
+    let isWanted = true;
     this.#request({
       name,
       start: () => {},
       chunk: (bytes) => {
+        if (!isWanted) return;
         queue.push(bytes);
         this.#process?.stdout.pause();
         wake();
@@ -94,6 +96,7 @@ export class ObjectReader {
       if (state !== 'ended') throw state;
     } finally {
       // whoever stops early leaves the rest to be read past
+      isWanted = false;
       this.#process?.stdout.resume();
     }
   }
@@ -156,10 +159,9 @@ export class ObjectReader {
     if (process !== this.#process) return;
     this.#process = undefined;
     if (/not a git repository|bad config/.test(stderr)) {
-      return this.#failAll(
-        process,
-        new WaymarkError('STORE_CORRUPT', `Shadow repository ${this.#gitDir} is damaged: ${stderr.trim()}`),
-      );
+      const reason = `Shadow repository ${this.#gitDir} is damaged: ${stderr.trim()}`;
+      this.#failAll(process, new WaymarkError('STORE_CORRUPT', reason));
+      return;
     }
     const culprit = this.#waiting.shift();
     culprit?.fail(

@@ -1,9 +1,9 @@
 import type { CheckpointRecord } from '../../domain/checkpoint.ts';
-import { coverageOf } from '../../domain/coverage.ts';
 import type { DraftEdit } from '../../domain/draft.ts';
 import { WaymarkError } from '../../domain/errors.ts';
 import type { RelPath } from '../../domain/rel-path.ts';
-import { isStored, type Skip, type SnapshotNode, type SnapshotView } from '../../domain/snapshot.ts';
+import { isStored, type SnapshotView } from '../../domain/snapshot.ts';
+import { purgeRecord } from '../purge-record.ts';
 import type { PublishedCheckpoint } from '../snapshot-store.ts';
 import { publishCheckpoint } from './publish-checkpoint.ts';
 import type { ShadowContext } from './shadow-context.ts';
@@ -15,10 +15,11 @@ export type PurgedCheckpoint = PublishedCheckpoint & { readonly record: Checkpoi
 /** What a purge needs of the store around it. */
 export interface PurgeTools {
   readonly open: (record: CheckpointRecord) => Promise<SnapshotView>;
+  /** The snapshot has got its checkpoint. */
   readonly settle: (snapshot: PendingSnapshot) => void;
 }
 
-/** Writes each record's snapshot again without the content of the matching paths, which become observed as secret. Call under the stage lock. */
+/** Writes each record's snapshot again without the matching paths, which become observed as secret. Call under the stage lock. */
 export async function purgePaths(
   context: ShadowContext,
   objects: ShadowObjects,
@@ -29,20 +30,19 @@ export async function purgePaths(
   const purged: PurgedCheckpoint[] = [];
   for (const record of records) {
     const view = await tools.open(record);
-    const edits = hidingEdits(view, matches);
-    if (edits.length === 0) continue;
+    const result = purgeRecord(record, view, matches, await objects.nodes(record.snapshot.root));
+    if (result === undefined) continue;
     const written = await writeSnapshot(context, objects, {
       base: record.snapshot.root,
-      edits,
+      edits: hidingEdits(view, matches),
       rules: view.rules,
       truncated: view.truncated,
       read: (path) => {
         throw new WaymarkError('INTERNAL', `A purge reads no file, asked for ${path}`);
       },
     });
-    const next: CheckpointRecord = { ...record, snapshot: written.ref };
-    const described = { ...next, ...describe(await tools.open(next)) };
-    purged.push({ record: described, ...(await publishCheckpoint(context, objects, described, true)) });
+    const next: CheckpointRecord = { ...result.record, snapshot: written.ref };
+    purged.push({ record: next, ...(await publishCheckpoint(context, objects, next, true)) });
     tools.settle(written);
   }
   return purged;
@@ -51,26 +51,9 @@ export async function purgePaths(
 function hidingEdits(view: SnapshotView, matches: (path: RelPath) => boolean): readonly DraftEdit[] {
   const edits: DraftEdit[] = [];
   for (const [path, node] of view.nodes()) {
-    if (!isStored(node) || node.kind === 'directory' || !matches(path)) continue;
+    if (!isStored(node) || !matches(path)) continue;
     const size = node.kind === 'file' ? node.size : 0;
     edits.push({ path, node: { kind: 'observed', reason: 'secret', what: node.kind, size } });
   }
   return edits;
-}
-
-function describe(view: SnapshotView): Pick<CheckpointRecord, 'coverage' | 'sizeBytes'> {
-  let stored = 0;
-  let sizeBytes = 0;
-  const skips: Skip[] = [];
-  for (const [path, node] of view.nodes()) {
-    if (isStored(node)) {
-      stored += 1;
-      sizeBytes += sizeOf(node);
-    } else skips.push({ path, reason: node.reason });
-  }
-  return { coverage: coverageOf(stored, skips, view.truncated), sizeBytes };
-}
-
-function sizeOf(node: SnapshotNode): number {
-  return node.kind === 'file' ? node.size : 0;
 }

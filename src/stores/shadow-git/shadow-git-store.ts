@@ -5,11 +5,12 @@ import type { SnapshotDraft } from '../../domain/draft.ts';
 import { WaymarkError } from '../../domain/errors.ts';
 import type { ContentHash } from '../../domain/ids.ts';
 import type { RelPath } from '../../domain/rel-path.ts';
-import type { FrozenRules } from '../../domain/rules.ts';
 import type { NodePair, SnapshotView } from '../../domain/snapshot.ts';
+import { diskSize } from '../cas/disk-size.ts';
 import { diffTrees } from '../entry-tree/diff-trees.ts';
 import { openTree } from '../entry-tree/open-tree.ts';
 import type { ReadNode } from '../entry-tree/tree-reader.ts';
+import { decodeRules } from '../rules-blob.ts';
 import type {
   CheckpointLocation,
   CollectOptions,
@@ -25,7 +26,6 @@ import { deleteRefs, readRefs } from './checkpoint-refs.ts';
 import { writeTable } from './checkpoint-table.ts';
 import { collectObjects } from './collect-objects.ts';
 import { contentToken } from './content-token.ts';
-import { diskBytes } from './disk-bytes.ts';
 import { removePin, writePin } from './pins.ts';
 import { publishCheckpoint } from './publish-checkpoint.ts';
 import { type PurgedCheckpoint, purgePaths } from './purge-paths.ts';
@@ -131,7 +131,7 @@ class ShadowGitStore implements SnapshotStore {
   async open({ root, rules, truncated }: SnapshotRef): Promise<SnapshotView> {
     await this.#require(`open snapshot ${root}`);
     const readNode = await this.#objects.nodes(root);
-    const frozen = JSON.parse((await this.#objects.blob(rules)).toString('utf8')) as FrozenRules;
+    const frozen = decodeRules(await this.#objects.blob(rules));
     const view = openTree(root, frozen, truncated, readNode);
     this.#readers.set(view, readNode);
     return view;
@@ -187,7 +187,7 @@ class ShadowGitStore implements SnapshotStore {
   }
 
   async size(): Promise<{ readonly bytes: number }> {
-    return { bytes: diskBytes(this.#context.gitDir) };
+    return { bytes: diskSize(this.#context.gitDir) };
   }
 
   async purge(

@@ -46,9 +46,7 @@ export class ShadowObjects {
 
   /** @throws WaymarkError `OBJECT_MISSING`, `OBJECT_CORRUPT` */
   async blob(hash: ContentHash): Promise<Buffer> {
-    const { content } = await this.reader.read(await this.#nameOf(hash));
-    if (digest('sha256', content, 'hex') !== hash) throw corrupt(hash);
-    return content;
+    return this.#checked(hash, await this.#nameOf(hash));
   }
 
   async *stream(hash: ContentHash): AsyncGenerator<Buffer, undefined> {
@@ -60,22 +58,26 @@ export class ShadowObjects {
     if (sum.digest('hex') !== hash) throw corrupt(hash);
   }
 
-  /** Loads all nodes of an entry tree and gives them without waiting. */
-  async nodes(root: ContentHash): Promise<ReadNode> {
-    const loaded = new Map<ContentHash, Buffer>();
-    for (let level: readonly ContentHash[] = [root]; level.length > 0; ) {
-      const bytes = await this.#readNodes(level);
-      level = bytes.flatMap((node, at) => {
-        loaded.set(level[at] as ContentHash, node);
-        const decoded = decodeNode(node);
-        return isSegment(decoded) ? [] : decoded.children.filter((child) => !loaded.has(child));
-      });
+  /**
+   * Loads all nodes of an entry tree and gives them without waiting. What can't be read is thrown at once, or, where `tolerant`, when asked for.
+   *
+   * @throws WaymarkError `OBJECT_MISSING`, `OBJECT_CORRUPT`, `MANIFEST_INVALID`
+   */
+  async nodes(root: ContentHash, tolerant = false): Promise<ReadNode> {
+    const loaded = new Map<ContentHash, Buffer | WaymarkError>();
+    for (let level = new Set([root]); level.size > 0; ) {
+      const read = await this.#readNodes(level, tolerant);
+      level = new Set();
+      for (const [hash, node] of read) {
+        loaded.set(hash, node);
+        if (node instanceof Buffer)
+          for (const child of childrenOf(node)) if (!loaded.has(child)) level.add(child);
+      }
     }
     return (hash) => {
-      const node = loaded.get(hash);
-      if (node === undefined)
-        throw new WaymarkError('OBJECT_MISSING', `Entry tree node ${hash} was not loaded`);
-      return node;
+      const node = loaded.get(hash) ?? missing(hash);
+      if (node instanceof Buffer) return node;
+      throw node;
     };
   }
 
@@ -120,21 +122,30 @@ export class ShadowObjects {
     return map;
   }
 
-  async #readNodes(hashes: readonly ContentHash[]): Promise<readonly Buffer[]> {
-    const wanted = hashes.filter((hash) => !this.#nodes.has(hash));
-    const names = await this.names(wanted);
-    const read = await Promise.all(wanted.map((hash) => this.#readNode(hash, names.get(hash))));
-    const found = new Map(read);
-    const result = hashes.map((hash) => (found.get(hash) ?? this.#nodes.get(hash)) as Buffer);
-    this.keepNodes(read);
-    return result;
+  async #readNodes(
+    hashes: ReadonlySet<ContentHash>,
+    tolerant: boolean,
+  ): Promise<readonly (readonly [ContentHash, Buffer | WaymarkError])[]> {
+    const names = await this.names([...hashes].filter((hash) => !this.#nodes.has(hash)));
+    const read = await Promise.all(
+      [...hashes].map(async (hash) => {
+        try {
+          return [hash, this.#nodes.get(hash) ?? (await this.#checked(hash, names.get(hash)))] as const;
+        } catch (error) {
+          if (!tolerant || !isWaymarkError(error, 'OBJECT_MISSING', 'OBJECT_CORRUPT')) throw error;
+          return [hash, error] as const;
+        }
+      }),
+    );
+    for (const [hash, node] of read) if (node instanceof Buffer) this.keepNodes([[hash, node]]);
+    return read;
   }
 
-  async #readNode(hash: ContentHash, name: ObjectName | undefined): Promise<readonly [ContentHash, Buffer]> {
+  async #checked(hash: ContentHash, name: ObjectName | undefined): Promise<Buffer> {
     if (name === undefined) throw missing(hash);
     const { content } = await this.reader.read(name);
     if (digest('sha256', content, 'hex') !== hash) throw corrupt(hash);
-    return [hash, content];
+    return content;
   }
 
   async #exists(name: ObjectName): Promise<boolean> {
@@ -169,6 +180,12 @@ export async function missingNames(
   const { stdout } = await shadowGit(context, { args: ['cat-file', '--batch-check', '--buffer'], input });
   const lines = stdout.toString('latin1').split('\n');
   return new Set(lines.filter((line) => line.endsWith(' missing')).map((line) => line.slice(0, 40)));
+}
+
+/** What an index node points to; nothing for a segment. */
+function childrenOf(bytes: Buffer): readonly ContentHash[] {
+  const node = decodeNode(bytes);
+  return isSegment(node) ? [] : node.children;
 }
 
 function note<K, V>(map: Map<K, V>, key: K, value: V | undefined): boolean {

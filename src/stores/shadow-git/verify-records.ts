@@ -1,13 +1,18 @@
 import type { CheckpointRecord } from '../../domain/checkpoint.ts';
 import { isWaymarkError, type WaymarkError } from '../../domain/errors.ts';
 import type { ContentHash } from '../../domain/ids.ts';
-import { treeBlobs } from '../entry-tree/tree-blobs.ts';
+import { decodeNode, isSegment } from '../entry-tree/decode-node.ts';
+import type { ReadNode } from '../entry-tree/tree-reader.ts';
+import { verifyTree } from '../entry-tree/verify-tree.ts';
+import { decodeRules } from '../rules-blob.ts';
 import type { StoreProblem } from '../snapshot-store.ts';
 import { readRefs } from './checkpoint-refs.ts';
 import { problemFrom, readManifest } from './read-manifests.ts';
-import { contentRef, manifestRef } from './ref-names.ts';
+import { manifestRef } from './ref-names.ts';
 import type { ShadowContext } from './shadow-context.ts';
 import type { ShadowObjects } from './shadow-objects.ts';
+
+type Verdicts = Map<ContentHash, WaymarkError | undefined>;
 
 /** Reads all that the records need, each blob once; a damaged one is named for every checkpoint and path that needs it. */
 export async function verifyRecords(
@@ -16,51 +21,78 @@ export async function verifyRecords(
   records: Iterable<CheckpointRecord>,
 ): Promise<readonly StoreProblem[]> {
   const problems: StoreProblem[] = [];
-  const verdicts = new Map<ContentHash, WaymarkError | undefined>();
+  const verdicts: Verdicts = new Map();
+  const judged = new Set<ContentHash>();
+  const whole = new Set<ContentHash>();
   const { checkpoints } = await readRefs(context);
-  for (const record of records) {
-    const { id, sessionId, seq } = record;
+  for (const { id, sessionId, seq, snapshot } of records) {
     try {
-      const commit = checkpoints.find((checkpoint) => checkpoint.id === id)?.commit ?? null;
-      await readManifest(context, objects.reader, { id, sessionId, seq, sandboxRef: commit });
+      const sandboxRef = checkpoints.find((checkpoint) => checkpoint.id === id)?.commit ?? null;
+      await readManifest(context, objects.reader, { id, sessionId, seq, sandboxRef });
     } catch (error) {
       problems.push(problemFrom(error, manifestRef(id), id));
     }
-    problems.push(...(await verifySnapshot(objects, record, verdicts)));
+    const rules = await rulesVerdict(objects, snapshot.rules);
+    if (rules !== undefined) problems.push(problemFrom(rules, snapshot.rules, id));
+    const readNode = await objects.nodes(snapshot.root, true);
+    await judgeContents(objects, snapshot.root, readNode, verdicts, judged);
+    verifyTree(snapshot.root, {
+      readNode,
+      checkContent: (hash) => verdicts.get(hash),
+      onProblem: (hash, path, error) => problems.push(problemFrom(error, hash, id, path)),
+      whole,
+    });
   }
   return problems;
 }
 
-async function verifySnapshot(
+/** Reads the contents that a tree names and that have no verdict yet. Damaged nodes are passed over: the walk that follows reports them. */
+async function judgeContents(
   objects: ShadowObjects,
-  { id, snapshot }: CheckpointRecord,
-  verdicts: Map<ContentHash, WaymarkError | undefined>,
-): Promise<readonly StoreProblem[]> {
-  const problems: StoreProblem[] = [];
-  const check = async (hash: ContentHash): Promise<WaymarkError | undefined> => {
-    if (!verdicts.has(hash)) verdicts.set(hash, await verdictOn(objects, hash));
-    return verdicts.get(hash);
-  };
-  const rules = await check(snapshot.rules);
-  if (rules !== undefined) problems.push(problemFrom(rules, contentRef(id), id));
+  hash: ContentHash,
+  readNode: ReadNode,
+  verdicts: Verdicts,
+  judged: Set<ContentHash>,
+): Promise<void> {
+  if (judged.has(hash)) return;
+  judged.add(hash);
+  let node: ReturnType<typeof decodeNode>;
   try {
-    for (const { hash, path } of treeBlobs(snapshot.root, await objects.nodes(snapshot.root))) {
-      if (path === undefined) continue;
-      const verdict = await check(hash);
-      if (verdict !== undefined) problems.push(problemFrom(verdict, contentRef(id), id, path));
-    }
+    node = decodeNode(readNode(hash));
   } catch (error) {
-    problems.push(problemFrom(error, contentRef(id), id));
+    if (isWaymarkError(error)) return;
+    throw error;
   }
-  return problems;
+  if (!isSegment(node)) {
+    for (const child of node.children) await judgeContents(objects, child, readNode, verdicts, judged);
+    return;
+  }
+  const wanted = new Set(node.nodes.flatMap((entry) => (entry.kind === 'file' ? [entry.hash] : [])));
+  for (const content of wanted) {
+    if (!verdicts.has(content)) verdicts.set(content, await contentVerdict(objects, content));
+  }
 }
 
-async function verdictOn(objects: ShadowObjects, hash: ContentHash): Promise<WaymarkError | undefined> {
-  try {
+async function contentVerdict(objects: ShadowObjects, hash: ContentHash): Promise<WaymarkError | undefined> {
+  return failureOf(async () => {
     for await (const _piece of objects.stream(hash));
+  });
+}
+
+async function rulesVerdict(objects: ShadowObjects, hash: ContentHash): Promise<WaymarkError | undefined> {
+  return failureOf(async () => {
+    decodeRules(await objects.blob(hash));
+  });
+}
+
+async function failureOf(body: () => Promise<void>): Promise<WaymarkError | undefined> {
+  try {
+    await body();
     return undefined;
   } catch (error) {
-    if (isWaymarkError(error, 'OBJECT_MISSING', 'OBJECT_CORRUPT')) return error;
+    if (isWaymarkError(error, 'OBJECT_MISSING', 'OBJECT_CORRUPT', 'MANIFEST_INVALID', 'FORMAT_UNSUPPORTED')) {
+      return error;
+    }
     throw error;
   }
 }

@@ -4,14 +4,16 @@ import { join } from 'node:path';
 import type { SnapshotDraft } from '../../domain/draft.ts';
 import { WaymarkError } from '../../domain/errors.ts';
 import type { ContentHash } from '../../domain/ids.ts';
-import { quotePath } from '../../domain/rel-path.ts';
+import { encodeName, quotePath, type RelPath } from '../../domain/rel-path.ts';
 import type { SnapshotNode } from '../../domain/snapshot.ts';
-import { editTree } from '../entry-tree/edit-tree.ts';
+import { editTree, type TreeEdit } from '../entry-tree/edit-tree.ts';
 import { type ReadNode, TreeReader } from '../entry-tree/tree-reader.ts';
+import { encodeRules } from '../rules-blob.ts';
+import { settleDraft } from '../settle-draft.ts';
 import type { WrittenSnapshot } from '../snapshot-store.ts';
+import { importSink } from './draft-sink.ts';
 import { blobName, EMPTY_TREE, FastImport, type ObjectName, type TreeChange } from './fast-import.ts';
 import type { StoredBlob } from './object-map.ts';
-import { readDraft } from './read-draft.ts';
 import { PENDING } from './ref-names.ts';
 import type { ShadowContext } from './shadow-context.ts';
 import type { ShadowObjects } from './shadow-objects.ts';
@@ -41,22 +43,24 @@ export async function writeSnapshot(
   draft: SnapshotDraft,
 ): Promise<PendingSnapshot> {
   const base = draft.base === undefined ? undefined : await loadBase(objects, draft.base);
+  const map = await objects.map();
   let importer: FastImport | undefined;
   const importing = (): FastImport => {
     importer ??= new FastImport(context);
     return importer;
   };
+  const sink = importSink(map, importing);
   try {
-    const content = await readDraft(draft, importing);
-    const tree = editTree(base?.root, content.edits, base?.readNode ?? noNode);
-    const rulesBytes = Buffer.from(JSON.stringify(draft.rules));
+    const { edits, read } = await settleDraft(draft, sink);
+    const links = await storeLinks(edits, importing);
+    const tree = editTree(base?.root, edits, base?.readNode ?? noNode);
+    const rulesBytes = encodeRules(draft.rules);
     const rules = digestOf('sha256', rulesBytes, 'hex') as ContentHash;
     const ref = { root: tree.root, rules, truncated: draft.truncated };
     if (importer === undefined && (await objects.snapshot(tree.root, rules)) !== undefined) {
-      return { ref, read: content.read, bytesWritten: 0, blobsWritten: 0, pendingRef: undefined };
+      return { ref, read, bytesWritten: 0, blobsWritten: 0, pendingRef: undefined };
     }
-    const map = await objects.map();
-    const blobs: StoredBlob[] = [...content.blobs];
+    const blobs: StoredBlob[] = [...sink.blobs.values()];
     for (const bytes of [...tree.newNodes.values(), rulesBytes]) {
       await importing().blob(bytes);
       blobs.push({ hash: digestOf('sha256', bytes, 'hex') as ContentHash, name: blobName(bytes) });
@@ -79,9 +83,9 @@ export async function writeSnapshot(
       yield { path: 'rules', object: blobName(rulesBytes), mode: '100644' };
       yield* nodeChanges(base, { root: tree.root, readNode }, (hash) => nameOf(hash, 'the entry tree'));
       yield* fileChanges(
-        content.edits,
+        edits,
         (path) => before?.find(path),
-        (path, node) => content.links.get(path) ?? nameOf(hashIn(node), quotePath(path)),
+        (path, node) => links.get(path) ?? nameOf(hashIn(node), quotePath(path)),
       );
     };
     const packs = packSizes(context.gitDir);
@@ -99,14 +103,14 @@ export async function writeSnapshot(
     const [holder, files = EMPTY_TREE] = await importing().finish();
     if (holder === undefined)
       throw new WaymarkError('INTERNAL', 'git fast-import did not name the tree it made');
-    const fresh = content.blobs.filter(({ hash }) => map.nameOf(hash) === undefined);
+    const fresh = [...sink.blobs.keys()].filter((hash) => map.nameOf(hash) === undefined);
     map.add(blobs, [{ root: tree.root, rules, holder, tree: files }]);
     objects.keepNodes(tree.newNodes);
     return {
       ref,
-      read: content.read,
+      read,
       bytesWritten: added(packs, packSizes(context.gitDir)),
-      blobsWritten: new Set(fresh.map(({ hash }) => hash)).size,
+      blobsWritten: fresh.length,
       pendingRef,
     };
   } catch (error) {
@@ -121,6 +125,21 @@ async function loadBase(objects: ShadowObjects, root: ContentHash): Promise<Base
     throw new WaymarkError('OBJECT_MISSING', `Base snapshot ${root} is not in the shadow repository`);
   }
   return { root, readNode: await objects.nodes(root), holder: stored.holder };
+}
+
+/** Git holds a link's target as a blob. */
+async function storeLinks(
+  edits: readonly TreeEdit[],
+  importer: () => FastImport,
+): Promise<ReadonlyMap<RelPath, ObjectName>> {
+  const links = new Map<RelPath, ObjectName>();
+  for (const { path, node } of edits) {
+    if (node?.kind !== 'symlink') continue;
+    const target = encodeName(node.target);
+    await importer().blob(target);
+    links.set(path, blobName(target));
+  }
+  return links;
 }
 
 function noNode(hash: ContentHash): never {
