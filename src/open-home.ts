@@ -7,12 +7,12 @@ import type { OpenOptions } from './open-options.ts';
 import { openStores } from './open-stores.ts';
 import { systemClock } from './platform/clock.ts';
 import { ensurePrivateDirectory } from './platform/durable-write.ts';
-import type { FileSystem } from './platform/file-system.ts';
 import { createGit } from './platform/git-process.ts';
 import { type HomeLayout, homeLayout } from './platform/home-layout.ts';
 import { createIds } from './platform/ids.ts';
 import { createFileSystem } from './platform/node-file-system.ts';
 import { spawnCommand } from './platform/spawn-command.ts';
+import { moveDatabase } from './platform/sqlite.ts';
 import { createLocks } from './platform/sqlite-locks.ts';
 
 /** Set by a catalog that was just created: what the stores hold is not in it yet. */
@@ -31,7 +31,9 @@ export async function openHome(options: OpenOptions): Promise<OpenHome> {
   ensurePrivateDirectory(fs, layout.home);
   const locks = createLocks(layout.locks, fs);
   const git = createGit(environment);
-  if (options.rebuildCatalog) moveAside(fs, layout, clock.now());
+  if (options.rebuildCatalog && existsSync(layout.catalog)) {
+    moveDatabase(fs, layout.catalog, `${layout.catalog}.replaced-${clock.now()}`);
+  }
   const catalog = openSqliteCatalog({ path: layout.catalog, fs, clock });
   const stores = openStores({ layout, fs, locks, clock, git, catalog });
   const context: HomeContext = {
@@ -82,12 +84,4 @@ function holdsContent({ checkpoints, projects }: HomeLayout): boolean {
   return [checkpoints, projects].some(
     (directory) => existsSync(directory) && readdirSync(directory).length > 0,
   );
-}
-
-/** Keeps a catalog that is to be built anew under another name. */
-function moveAside(fs: FileSystem, { home, catalog }: HomeLayout, now: number): void {
-  for (const suffix of ['', '-wal', '-shm']) {
-    if (existsSync(catalog + suffix)) fs.rename(catalog + suffix, `${catalog}.replaced-${now}${suffix}`);
-  }
-  fs.fsyncDirectory(home);
 }

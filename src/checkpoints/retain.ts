@@ -1,7 +1,7 @@
 import type { CheckpointFilter } from '../catalog/catalog.ts';
 import type { Checkpoint } from '../domain/checkpoint.ts';
 import { decideRetention, type RetentionDecision } from '../domain/retention.ts';
-import { readJournal } from '../restore/journal.ts';
+import { hasJournal } from '../restore/journal.ts';
 import type { SnapshotStore } from '../stores/snapshot-store.ts';
 import { collectSoon } from './collect.ts';
 import { dropCheckpoints } from './drop-checkpoints.ts';
@@ -15,12 +15,13 @@ export async function retainAfterCapture(
   newest: Checkpoint,
 ): Promise<void> {
   try {
-    if (retentionPaused(context) || readJournal(context.layout, context.identity.dirHash) !== undefined)
-      return;
-    const group = context.catalog.checkpoints(groupOf(newest));
+    if (retentionPaused(context) || hasJournal(context.layout, context.identity.dirHash)) return;
+    const group = context.catalog.checkpoints(groupOf(newest)).filter((other) => sameGovernor(newest, other));
     const dropped = toDrop(group, decideFor(context, context.identity.path, group));
-    await using _hold = await store.hold('shared', 10_000);
-    await dropCheckpoints(context, dropped);
+    if (dropped.length > 0) {
+      await using _hold = await store.hold('shared', 10_000);
+      await dropCheckpoints(context, dropped);
+    }
   } catch (error) {
     context.warn(`Old checkpoints could not be dropped: ${(error as Error).message}`);
     return;
@@ -52,8 +53,13 @@ export function toDrop(
   return checkpoints.filter(({ id }) => dropped.has(id));
 }
 
-/** The group whose policy a checkpoint falls under. */
+/** Where the group that one policy governs is found: a plan's checkpoints, a git store's, a session's. */
 function groupOf({ planId, engine, workspace, sessionId }: Checkpoint): CheckpointFilter {
   if (planId !== null) return { planId };
   return engine === 'git' ? { dirHash: workspace.dirHash, engine } : { sessionId };
+}
+
+function sameGovernor(a: Checkpoint, b: Checkpoint): boolean {
+  if (a.planId !== null || b.planId !== null) return a.planId === b.planId;
+  return (a.engine === 'git') === (b.engine === 'git');
 }

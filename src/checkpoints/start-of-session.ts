@@ -12,7 +12,7 @@ export async function startOfSession(context: WorkspaceContext, store: SnapshotS
     await sweep(context);
     if (!retentionPaused(context)) {
       await using _hold = await store.hold('shared', 10_000);
-      await dropCheckpoints(context, expired(context, context.identity.path));
+      await dropCheckpoints(context, expired(context, context.identity.dirHash));
     }
     await collectSoon(context, store, 1);
   } catch (error) {

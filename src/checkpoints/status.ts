@@ -1,11 +1,9 @@
-import { shortestPrefix } from '../domain/expiry.ts';
 import { readJournal } from '../restore/journal.ts';
 import type { WorkspaceStatus } from './api.ts';
 import { liveClaims } from './claims.ts';
-import { expiryOf } from './expire.ts';
 import type { WorkspaceContext } from './home-context.ts';
 import { retentionPaused } from './keep-input.ts';
-import { bytesWithout } from './prune.ts';
+import { prune } from './prune.ts';
 
 /** The state of protection of a workspace. */
 export async function workspaceStatus(context: WorkspaceContext): Promise<WorkspaceStatus> {
@@ -35,7 +33,7 @@ export async function workspaceStatus(context: WorkspaceContext): Promise<Worksp
     storeBytes,
     maxStoreBytes,
     pruneWouldFree:
-      storeBytes > maxStoreBytes ? await freeable(context, storeBytes, maxStoreBytes) : undefined,
+      storeBytes > maxStoreBytes ? (await prune(context, { dryRun: true })).bytesFreed : undefined,
     retentionPaused: retentionPaused(context),
     checkpointsBelow: workspacesBelow(context),
   };
@@ -45,24 +43,6 @@ async function sizeOfStores(context: WorkspaceContext): Promise<number> {
   let bytes = 0;
   for (const store of context.existingStores()) bytes += (await store.size()).bytes;
   return bytes;
-}
-
-/** What `prune` would free, found as `prune` finds it. */
-async function freeable(
-  context: WorkspaceContext,
-  storeBytes: number,
-  maxStoreBytes: number,
-): Promise<number> {
-  const stores = context.existingStores();
-  const { decisions, droppable } = expiryOf(context, context.identity.path, context.catalog.checkpoints());
-  const old = decisions.filter(({ keep }) => !keep).map(({ id }) => id);
-  const without = (count: number): Promise<number> =>
-    bytesWithout(stores, new Set([...old, ...droppable.slice(0, count)]));
-  const count = await shortestPrefix(
-    droppable.length,
-    async (dropped) => (await without(dropped)) <= maxStoreBytes,
-  );
-  return Math.max(0, storeBytes - (await without(count)));
 }
 
 function workspacesBelow(context: WorkspaceContext): readonly string[] {

@@ -26,9 +26,12 @@ export async function run<T>(
   const session = useSession(outer, options.session ?? outer.currentSession ?? newSessionId(outer));
   const runId = options.runId ?? (`exec-${outer.ids.ulid().toLowerCase()}` as RunId);
   const warnings: string[] = [];
+  const settings = outer.settings(outer.identity.path);
   const context: WorkspaceContext = {
     ...outer,
     currentRun: runId,
+    // What the command does to waymark.toml meanwhile decides nothing about its own run.
+    settings: (workspace) => (workspace === outer.identity.path ? settings : outer.settings(workspace)),
     warn: (message) => void warnings.push(message),
   };
   const take = (more: CreateOptions): Promise<CreateResult> =>
