@@ -21,6 +21,9 @@ export interface CommitsAtRisk {
 /** Refs that belong to one worktree and go with it. */
 const PRIVATE_REFS = ['refs/worktree', 'refs/bisect', 'refs/rewritten'];
 
+/** Without this `--all` counts the HEAD of every worktree, also of the one in question. */
+export const SHARED_ONLY = ['--single-worktree'];
+
 /** Counts what no branch, tag, remote-tracking ref, stash or other worktree holds. */
 export async function commitsAtRisk(
   git: Git,
@@ -34,7 +37,7 @@ export async function commitsAtRisk(
   const others = registry.filter((other) => other !== worktree).flatMap((other) => other.head ?? []);
   const count = async (tips: readonly string[], exclude: readonly string[]) => {
     if (tips.length === 0) return 0;
-    const args = ['rev-list', '--count', ...tips, '--not', ...exclude, '--all', ...others];
+    const args = ['rev-list', '--count', ...SHARED_ONLY, ...tips, '--not', ...exclude, '--all', ...others];
     return Number((await git.run({ args, cwd: repository.topLevel })).stdout.toString('latin1'));
   };
   const worktreeTips = await tipsOf(git, worktree);

@@ -1,7 +1,7 @@
 import { WaymarkError } from '../domain/errors.ts';
 import type { Git } from '../platform/git-process.ts';
 import type { Repository } from './checkout.ts';
-import { commitsAtRisk } from './commits-at-risk.ts';
+import { commitsAtRisk, SHARED_ONLY } from './commits-at-risk.ts';
 import type { RemovalTarget } from './inspect-removal.ts';
 import { branchOf, branchRefOf } from './run-name.ts';
 
@@ -27,7 +27,7 @@ export async function holdDetachedCommits(
   const ref = branchRefOf(runId);
   const all = [...worktreeTips, ...(branchTip === undefined ? [] : [branchTip])];
   for (const tip of worktreeTips) {
-    const args = ['rev-list', '--count', ...all, '--not', tip, `--exclude=${ref}`, '--all'];
+    const args = ['rev-list', '--count', ...SHARED_ONLY, ...all, '--not', tip, `--exclude=${ref}`, '--all'];
     const { stdout } = await git.run({ args, cwd: repository.topLevel });
     if (Number(stdout.toString('latin1')) > 0) continue;
     const before = branchTip ?? '0'.repeat(tip.length);

@@ -48,7 +48,7 @@ export interface RemovalResult {
 }
 
 /** ms to wait for another removal of the same worktree */
-const RUN_LOCK_WAIT = 5000;
+const RUN_LOCK_WAIT = 1000;
 
 /**
  * Removes one worktree of ours: its files (links unlinked, never followed), git's entry of it, its branch where nothing is lost with that,

@@ -250,6 +250,25 @@ describe('seedWorktree() submodules', () => {
     expect(untouchedPart(box.repository)).toEqual(before);
   });
 
+  test('changes in them come along where they are at the same commit', async () => {
+    const box = gitSandbox();
+    withSubmodule(box);
+    box.write('lib/a.txt', 'dirty\n');
+    box.write('lib/new', 'new\n');
+    box.gitIn(box.path('deep/lib'), 'commit', '--quiet', '--allow-empty', '--message', 'moved');
+    box.write('deep/lib/a.txt', 'dirty\n');
+    const { made, notices, at } = await seeded(box, true);
+    expect(readFileSync(join(made.path, 'lib/a.txt'), 'utf8')).toBe('dirty\n');
+    expect(readFileSync(join(made.path, 'lib/new'), 'utf8')).toBe('new\n');
+    expect(readFileSync(join(made.path, 'deep/lib/a.txt'), 'utf8')).toBe('one\n');
+    expect(notices).toMatchObject([{ kind: 'seed_skipped', paths: ['deep/lib'] }]);
+    expect((await inspectRemoval(box.context, at)).reasons).toEqual([]);
+    writeFileSync(join(made.path, 'lib/new'), 'newer\n');
+    expect((await inspectRemoval(box.context, at)).reasons).toMatchObject([
+      { kind: 'nested_repository', paths: ['lib'] },
+    ]);
+  });
+
   test('those not there locally stay empty, with a notice', async () => {
     const box = gitSandbox();
     withSubmodule(box);

@@ -36,15 +36,15 @@ export async function seedWorktree(context: WorktreeContext, options: SeedOption
   const repository = await openRepository(git, options.directory);
   const worktree = await presentWorktree(context, repository, options.name);
   const between = { from: repository.originTopLevel, to: worktree.path };
+  const submodules = await seedSubmodules(context, repository, worktree);
   const included = await includedPaths(git, between.from);
   const carried: PathsToBring = options.withChanges
-    ? await changesToCarry(context, repository, worktree.home)
+    ? await changesToCarry(context, repository, worktree.home, submodules.seeded)
     : { paths: [], notices: [] };
 
   const skipped: RelPath[] = [];
   const changes = carry(context, between, carried.paths, skipped);
   const includes = include(context, between, included.paths, skipped);
-  const submodules = await seedSubmodules(context, repository, worktree);
 
   const seeds = [...changes, ...includes];
   using _hold = await lockHome(locks, repository);

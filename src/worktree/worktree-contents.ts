@@ -61,6 +61,7 @@ export async function readContents(
       scratchDirectory,
       [...repositories].sort(),
       brought.submodules,
+      unchanged,
     ),
     bytes: tree.bytes,
   };
@@ -101,11 +102,12 @@ async function withOwnWork(
   scratchDirectory: string,
   repositories: readonly RelPath[],
   brought: readonly SeededSubmodule[],
+  unchanged: ReadonlySet<RelPath>,
 ): Promise<readonly RelPath[]> {
   const own: RelPath[] = [];
   for (const path of repositories) {
     const submodule = brought.find((seeded) => seeded.path === path);
-    const untouched = submodule && (await isUntouched(context, root, scratchDirectory, submodule));
+    const untouched = submodule && (await isUntouched(context, root, scratchDirectory, submodule, unchanged));
     if (!untouched) own.push(path);
   }
   return own;
@@ -116,6 +118,7 @@ async function isUntouched(
   root: string,
   scratchDirectory: string,
   submodule: SeededSubmodule,
+  unchanged: ReadonlySet<RelPath>,
 ): Promise<boolean> {
   const cwd = `${root}/${submodule.path}`;
   const ask = async (...args: string[]) => {
@@ -133,5 +136,6 @@ async function isUntouched(
     { ...(await neutralPlace(git, place)), ...place },
     scratchDirectory,
   );
-  return [status.changed, status.untracked, status.ignored, status.nested].every((list) => list.length === 0);
+  const differing = [status.changed, status.untracked, status.ignored, status.nested].flat();
+  return differing.every((path) => unchanged.has(joinRel(submodule.path, path)));
 }
