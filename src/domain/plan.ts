@@ -1,6 +1,5 @@
 import type { WaymarkError } from './errors.ts';
 import type { CheckpointId, DecisionId, DirHash, OperationId, PlanId, RunId, SessionId } from './ids.ts';
-import type { CheckpointRetentionPolicy } from './plan-retention.ts';
 
 export const PLAN_PHASES = ['strategize', 'execute', 'apply'] as const;
 export type PlanPhase = (typeof PLAN_PHASES)[number];
@@ -50,7 +49,6 @@ export interface Plan {
   readonly sandbox: PlanSandbox;
   /** the plan document, complete, as JSON: what is resumed is what was begun, whatever became of the file */
   readonly document: string;
-  readonly policy: CheckpointRetentionPolicy;
   /** its parent was rolled back to before it was spawned */
   readonly invalidated: boolean;
   readonly error: RecordedError | null;

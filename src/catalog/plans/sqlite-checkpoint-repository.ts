@@ -1,7 +1,7 @@
 import type { CheckpointType } from '../../domain/checkpoint.ts';
-import { WaymarkError } from '../../domain/errors.ts';
 import type { CheckpointId, PlanId } from '../../domain/ids.ts';
 import type { Database, SqlRow } from '../../platform/sqlite.ts';
+import { jsonOf, numberOf, textOf, textOrNull } from '../sqlite/columns.ts';
 import type { CheckpointMetadataRecord, CheckpointRepository } from './checkpoint-repository.ts';
 
 const COLUMNS =
@@ -22,32 +22,21 @@ export function createCheckpointRepository(database: Database): CheckpointReposi
 }
 
 function recordOf(row: SqlRow): CheckpointMetadataRecord {
-  const { checkpoint_id: id, plan_id: plan, size_bytes: size, metadata } = row;
-  const { reason = '', source_tool = null, phase = null, extra = {} } = parse(String(id), metadata);
+  const id = textOf(row, 'checkpoint_id') as CheckpointId;
+  const { reason, source_tool = null, phase = null, extra = {} } = jsonOf<MetadataJson>(row, 'metadata');
   return {
-    checkpoint_id: String(id) as CheckpointId,
-    plan_id: orNull(plan) as PlanId | null,
-    sandbox_ref: String(row.sandbox_ref),
-    decision_id: orNull(row.decision_id),
-    checkpoint_type: String(row.checkpoint_type) as CheckpointType,
-    resource_id: orNull(row.resource_id),
-    filesystem_path: String(row.filesystem_path),
-    size_bytes: Number(size),
-    created_at: String(row.created_at),
+    checkpoint_id: id,
+    plan_id: textOrNull(row, 'plan_id') as PlanId | null,
+    sandbox_ref: textOf(row, 'sandbox_ref'),
+    decision_id: textOrNull(row, 'decision_id'),
+    checkpoint_type: textOf(row, 'checkpoint_type') as CheckpointType,
+    resource_id: textOrNull(row, 'resource_id'),
+    filesystem_path: textOf(row, 'filesystem_path'),
+    size_bytes: numberOf(row, 'size_bytes'),
+    created_at: textOf(row, 'created_at'),
     metadata: { reason, source_tool, phase, extra },
   };
 }
 
-function orNull(value: unknown): string | null {
-  return value === null || value === undefined ? null : String(value);
-}
-
-function parse(id: string, metadata: unknown): Partial<CheckpointMetadataRecord['metadata']> {
-  try {
-    return JSON.parse(String(metadata));
-  } catch (error) {
-    throw new WaymarkError('CATALOG_CORRUPT', `The metadata of checkpoint ${id} cannot be read`, {
-      cause: error,
-    });
-  }
-}
+type MetadataJson = Pick<CheckpointMetadataRecord['metadata'], 'reason'> &
+  Partial<CheckpointMetadataRecord['metadata']>;

@@ -22,13 +22,12 @@ const PLANS: TableShape<Plan> = {
     'runId',
     'sandbox',
     'document',
-    'policy',
     'invalidated',
     'error',
     'createdAt',
     'updatedAt',
   ],
-  json: ['sandbox', 'policy', 'error'],
+  json: ['sandbox', 'error'],
   flags: ['invalidated'],
 };
 

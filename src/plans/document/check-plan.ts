@@ -58,7 +58,6 @@ class Checker {
       if (step.id !== undefined) ids.add(step.id);
       steps.push(step);
     }
-    const { max_checkpoints, auto_prune } = parsed.retention;
     return {
       name: this.#strict(
         parsed.name ?? fallbackName ?? fileTitle(this.#source.file),
@@ -68,10 +67,6 @@ class Checker {
       ...(parsed.description === undefined ? {} : { description: loose(parsed.description) }),
       ...(parsed.sandbox === undefined ? {} : { sandbox: parsed.sandbox }),
       guidance: parsed.guidance.map(loose),
-      retention: {
-        ...(max_checkpoints === undefined ? {} : { maxCheckpoints: max_checkpoints }),
-        ...(auto_prune === undefined ? {} : { autoPrune: auto_prune }),
-      },
       steps,
     };
   }

@@ -40,7 +40,6 @@ describe('loadPlanFile()', () => {
       file(`
 name: everything
 guidance: be brief
-retention: { max_checkpoints: 7 }
 steps:
   - { tool: write_file, path: a.txt, content: "x\\n" }
   - { tool: edit_file, path: a.txt, search: x, replace: y, retry: 2 }
@@ -58,7 +57,6 @@ steps:
     expect(plan).toMatchObject({
       name: 'everything',
       guidance: ['be brief'],
-      retention: { maxCheckpoints: 7 },
     });
     expect(plan.steps).toEqual([
       { tool: 'write_file', path: 'a.txt', content: 'x\n', retry: 0, continueOnError: false },

@@ -1,5 +1,4 @@
 import type { SandboxStrategyName } from '../../domain/plan.ts';
-import type { CheckpointRetentionPolicy } from '../../domain/plan-retention.ts';
 
 /** A plan as its file says it: checked, variables filled in, subplan files read. Plain JSON, so that it can be stored with the plan. */
 export interface PlanDocument {
@@ -9,7 +8,6 @@ export interface PlanDocument {
   readonly sandbox?: SandboxStrategyName;
   /** What every agent of the plan is told. */
   readonly guidance: readonly string[];
-  readonly retention: Partial<CheckpointRetentionPolicy>;
   readonly steps: readonly Step[];
 }
 

@@ -121,12 +121,6 @@ export const PLAN_SCHEMA = z.strictObject({
   guidance: z
     .union([words.transform((one) => [one]), z.array(words)], { error: 'a string or a list of strings' })
     .default([]),
-  retention: z
-    .strictObject({
-      max_checkpoints: z.number().int().min(1).max(100).optional(),
-      auto_prune: z.boolean().optional(),
-    })
-    .default({}),
   steps: z.array(z.unknown()).min(1).max(1000),
 });
 

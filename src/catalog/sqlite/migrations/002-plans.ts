@@ -7,7 +7,7 @@ export const plans: Migration = {
 CREATE TABLE plans (
   id TEXT PRIMARY KEY, parent_id TEXT, parent_decision_id TEXT, name TEXT NOT NULL, phase TEXT NOT NULL, state TEXT NOT NULL,
   workspace TEXT NOT NULL, dir_hash TEXT NOT NULL, session_id TEXT, run_id TEXT, sandbox TEXT NOT NULL, document TEXT NOT NULL,
-  policy TEXT NOT NULL, invalidated INTEGER NOT NULL, error TEXT, created_at TEXT NOT NULL, updated_at TEXT NOT NULL
+  invalidated INTEGER NOT NULL, error TEXT, created_at TEXT NOT NULL, updated_at TEXT NOT NULL
 ) STRICT;
 CREATE INDEX plans_by_workspace ON plans (dir_hash, id);
 CREATE INDEX plans_by_parent ON plans (parent_id, id);
