@@ -41,7 +41,7 @@ export function purgeRecord(
       ...record,
       snapshot: { ...record.snapshot, root },
       coverage: withSecrets(record.coverage, skips),
-      sizeBytes: record.sizeBytes - bytes,
+      sizeBytes: Math.max(0, record.sizeBytes - bytes),
     },
     newNodes,
   };
@@ -50,7 +50,7 @@ export function purgeRecord(
 function withSecrets(coverage: Coverage, skips: readonly Skip[]): Coverage {
   return {
     status: coverage.status,
-    stored: coverage.stored - skips.length,
+    stored: Math.max(0, coverage.stored - skips.length),
     counts: { ...coverage.counts, secret: (coverage.counts.secret ?? 0) + skips.length },
     skipped: [...coverage.skipped, ...skips].slice(0, MAX_LISTED_SKIPS),
   };

@@ -83,8 +83,8 @@ describe('decodeNode()', () => {
         ['a/\udcff' as RelPath, { kind: 'symlink', target: 'x', mtimeNs: -5n }],
       ]),
       encodeIndexNode(1, [
-        { key: 'a' as RelPath, hash: HASH as never },
-        { key: 'b' as RelPath, hash: HASH as never },
+        ['a' as RelPath, HASH as never],
+        ['b' as RelPath, HASH as never],
       ]),
     ];
     fc.assert(

@@ -180,7 +180,7 @@ describe('editTree()', () => {
       const { newNodes } = editTree(root, [edit], nodes.read);
       sizes.push(newNodes.size);
     }
-    expect(Math.max(...sizes)).toBeLessThanOrEqual(4);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(7);
   });
 
   test('makes nothing new where the edits change nothing', () => {
@@ -295,7 +295,7 @@ describe('diffTrees()', () => {
     const other = nodes.edit(base, [{ path: path('src/some/package/dir-9/file-9.ts'), node: file('new') }]);
     nodes.reads.clear();
     expect([...diffTrees(base, other, nodes.read, nodes.read)]).toHaveLength(1);
-    expect(nodes.reads.size).toBeLessThanOrEqual(8);
+    expect(nodes.reads.size).toBeLessThanOrEqual(20);
   });
 });
 
@@ -312,7 +312,7 @@ describe('treeBlobs()', () => {
     expect(found.filter((blob) => blob.path !== undefined)).toHaveLength(5000);
     const other = nodes.edit(base, [{ path: path('new'), node: file('new') }]);
     const more = [...treeBlobs(other, nodes.read, visited)];
-    expect(more.length).toBeLessThan(400);
+    expect(more.length).toBeLessThan(120);
     expect(more).toContainEqual({ hash: hashOf('new'), path: 'new', size: 3 });
   });
 });

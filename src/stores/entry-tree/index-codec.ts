@@ -7,12 +7,6 @@ import { INDEX_TAG, TREE_VERSION } from './node-tags.ts';
 import { MAX_LEVEL } from './path-level.ts';
 import { PathReader, PathWriter } from './path-prefix.ts';
 
-/** A node of the tree by hash, under the first path it holds. */
-export interface NodeRef {
-  readonly key: RelPath;
-  readonly hash: ContentHash;
-}
-
 /** An index node: its children are segments (level 1) or index nodes one level below. */
 export interface IndexNode {
   readonly level: number;
@@ -20,18 +14,22 @@ export interface IndexNode {
   readonly children: readonly ContentHash[];
 }
 
-export function encodeIndexNode(level: number, refs: readonly NodeRef[]): Buffer {
+/** @param children their hashes under their first paths, sorted */
+export function encodeIndexNode(
+  level: number,
+  children: readonly (readonly [RelPath, ContentHash])[],
+): Buffer {
   const out = new ByteWriter();
   const record = new ByteWriter();
   const paths = new PathWriter();
   out.byte(INDEX_TAG);
   out.byte(TREE_VERSION);
   out.byte(level);
-  out.varint(refs.length);
-  for (const ref of refs) {
+  out.varint(children.length);
+  for (const [key, hash] of children) {
     record.reset();
-    paths.write(record, ref.key);
-    record.hash(ref.hash);
+    paths.write(record, key);
+    record.hash(hash);
     out.varint(record.length);
     out.append(record);
   }

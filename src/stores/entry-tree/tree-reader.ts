@@ -18,13 +18,8 @@ export interface TreePlace {
   readonly level: number | undefined;
 }
 
-/** The place of a segment that is not empty. */
-export interface SegmentPlace extends TreePlace {
-  readonly key: RelPath;
-}
-
-/** Decoded nodes kept; a segment is about 64 nodes, so about 16,000 paths. */
-const CACHED_NODES = 256;
+/** Decoded nodes kept; a segment is about 16 nodes, so about 16,000 paths. */
+const CACHED_NODES = 1024;
 
 /** Reads an entry tree lazily and checks what only several nodes together show: ranges, levels, parents. */
 export class TreeReader {
@@ -83,19 +78,13 @@ export class TreeReader {
     }
   }
 
-  /** The places of all segments that hold anything, and the hashes of all index nodes; reads index nodes only. */
-  outline(): { readonly segments: readonly SegmentPlace[]; readonly indexNodes: ReadonlySet<ContentHash> } {
-    const segments: SegmentPlace[] = [];
+  /** The places of all segments, and the hashes of all index nodes; reads index nodes only. */
+  outline(): { readonly segments: readonly TreePlace[]; readonly indexNodes: ReadonlySet<ContentHash> } {
+    const segments: TreePlace[] = [];
     const indexNodes = new Set<ContentHash>();
     const visit = (place: TreePlace): void => {
-      if (place.level === 0 && place.key !== undefined) {
-        segments.push({ ...place, key: place.key });
-        return;
-      }
-      const node = this.load(place);
-      const key = node.keys[0];
-      if (isSegment(node)) {
-        if (key !== undefined) segments.push({ ...place, key, level: 0 });
+      if (place.level === 0 || isSegment(this.load(place))) {
+        segments.push(place);
         return;
       }
       indexNodes.add(place.hash);
@@ -103,6 +92,28 @@ export class TreeReader {
     };
     visit(this.root);
     return { segments, indexNodes };
+  }
+
+  /** The node of `level` that holds `key` or would: the last that starts at or before it, else the first. */
+  placeAt(level: number, key: RelPath): TreePlace {
+    let place = this.root;
+    for (;;) {
+      const node = this.load(place);
+      if (isSegment(node) || node.level <= level) return place;
+      place = this.#child(place, node, Math.max(0, lastAtOrBefore(node.keys, key)));
+    }
+  }
+
+  /** The node of `level` before the one that starts at `key`; undefined where that is the first. */
+  placeBefore(level: number, key: RelPath): TreePlace | undefined {
+    let place = this.root;
+    for (;;) {
+      const node = this.load(place);
+      const at = lastBefore(node.keys, key);
+      if (at < 0) return undefined;
+      if (isSegment(node) || node.level <= level) return place;
+      place = this.#child(place, node, at);
+    }
   }
 
   /** Throws `MANIFEST_INVALID` if something above `path` in the tree is no directory: writing below it would follow a link. */
@@ -155,4 +166,9 @@ export function lastAtOrBefore(keys: readonly string[], path: string): number {
     else high = middle;
   }
   return low - 1;
+}
+
+function lastBefore(keys: readonly string[], path: string): number {
+  const at = lastAtOrBefore(keys, path);
+  return keys[at] === path ? at - 1 : at;
 }

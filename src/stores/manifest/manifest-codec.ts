@@ -25,6 +25,8 @@ export interface EncodedManifest {
 /**
  * A record as the bytes of its manifest: one line of JSON with snake_case keys, the last of them `digest`, the SHA-256 of the same JSON
  * without it.
+ *
+ * @throws WaymarkError `MANIFEST_INVALID` for a record with a field out of its range
  */
 export function encodeManifest(record: CheckpointRecord): EncodedManifest {
   const { workspace, metadata, coverage, git } = record;
@@ -70,7 +72,10 @@ export function encodeManifest(record: CheckpointRecord): EncodedManifest {
     size_bytes: record.sizeBytes,
   };
   const digest = digestOf('sha256', JSON.stringify(body), 'hex') as ContentHash;
-  return { bytes: Buffer.from(`${JSON.stringify({ ...body, digest })}\n`), digest };
+  const bytes = Buffer.from(`${JSON.stringify({ ...body, digest })}\n`);
+  // What can't be read back must not be published.
+  decodeManifest(bytes, `The manifest of ${record.id}`);
+  return { bytes, digest };
 }
 
 /**
