@@ -1,8 +1,8 @@
 import type { RunId } from '../domain/ids.ts';
 import type { Git } from '../platform/git-process.ts';
 import type { Repository } from './checkout.ts';
-import { refValue } from './drop-leftovers.ts';
 import { linesOf } from './git-output.ts';
+import { refValue } from './refs.ts';
 import type { RegisteredWorktree } from './registry.ts';
 import { branchRefOf } from './run-name.ts';
 

@@ -5,11 +5,12 @@ import type { RunId } from '../domain/ids.ts';
 import { isoTime } from '../platform/clock.ts';
 import type { Git } from '../platform/git-process.ts';
 import { openCheckout, type Repository } from './checkout.ts';
-import { dropUnfinished, refValue } from './drop-leftovers.ts';
+import { dropUnfinished } from './drop-leftovers.ts';
 import { linesOf } from './git-output.ts';
 import { materialise } from './materialise.ts';
 import { settingsEnvironment } from './neutral-settings.ts';
 import type { Notice } from './notice.ts';
+import { refValue } from './refs.ts';
 import { findRegistered, listEntries, type RegisteredWorktree, readRegistry } from './registry.ts';
 import { branchOf, branchRefOf, parseRunName } from './run-name.ts';
 import type { WorktreeContext } from './worktree-context.ts';
@@ -17,6 +18,7 @@ import {
   checkHome,
   dropEmptyHome,
   ensureHome,
+  ignoreFileState,
   lockHome,
   lstatOrUndefined,
   type WorktreeHome,
@@ -233,7 +235,7 @@ async function refuseBranch(
 
 /** Where `.waymark/.gitignore` is somebody else's, git must ignore our directory all the same. */
 async function refuseVisible(git: Git, checkout: Repository, home: WorktreeHome): Promise<void> {
-  if (lstatOrUndefined(home.ignoreFile) === undefined) return;
+  if (ignoreFileState(home) !== 'foreign') return;
   const { exitCode } = await git.run({
     args: ['check-ignore', '--quiet', '--no-index', '--', `${home.directory}/`],
     cwd: checkout.topLevel,

@@ -6,8 +6,10 @@ import { decodeName, quotePath } from '../domain/rel-path.ts';
 import type { FileSystem } from '../platform/file-system.ts';
 import type { Git } from '../platform/git-process.ts';
 import type { Repository } from './checkout.ts';
+import { commitsAtRisk } from './commits-at-risk.ts';
 import { nulSeparated } from './git-output.ts';
-import { listEntries, worktreePathOf } from './registry.ts';
+import { deleteRef, refValue } from './refs.ts';
+import { listEntries, readRegistry, worktreePathOf } from './registry.ts';
 import { removeTree } from './remove-tree.ts';
 import { branchRefOf } from './run-name.ts';
 import { walkTree } from './walk-tree.ts';
@@ -32,14 +34,22 @@ export async function dropUnfinished(
   removeTree(fs, path, ['.git']);
   for (const entry of entriesMade(repository, path, record)) dropEntry(fs, home, record.runId, entry);
   sweepTrash(fs, home, record.runId);
+  dropEmptyEntries(fs, repository);
   const ref = branchRefOf(record.runId);
   const tip = await refValue(git, repository, ref);
-  if (tip === record.base) await deleteRef(git, repository, ref, tip);
+  if (tip !== record.base) return;
+  const { onBranch } = await commitsAtRisk(
+    git,
+    repository,
+    await readRegistry(git, repository),
+    record.runId,
+    undefined,
+  );
+  if (onBranch === 0) await deleteRef(git, repository, ref, tip);
 }
 
 /**
  * Takes git's entry of a worktree away in one step, then removes it, so that git never meets half of one.
- * Drops `worktrees/` in the git directory with the last one, as git does.
  */
 export function dropEntry(fs: FileSystem, home: WorktreeHome, runId: RunId, entry: string): void {
   sweepTrash(fs, home, runId);
@@ -51,28 +61,17 @@ export function dropEntry(fs: FileSystem, home: WorktreeHome, runId: RunId, entr
     if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error;
     removeTree(fs, entry, ['commondir', 'HEAD', 'gitdir']);
   }
-  const directory = dirname(entry);
-  if (readdirSync(directory).length === 0) fs.rmdir(directory);
+}
+
+/** Removes `worktrees/` in the git directory with its last entry, as git does. */
+export function dropEmptyEntries(fs: FileSystem, repository: Repository): void {
+  const directory = join(repository.commonDirectory, 'worktrees');
+  if (lstatOrUndefined(directory) !== undefined && readdirSync(directory).length === 0) fs.rmdir(directory);
 }
 
 /** Removes what a kill during {@link dropEntry} left. */
 export function sweepTrash(fs: FileSystem, home: WorktreeHome, runId: RunId): void {
   removeTree(fs, trashPath(home, runId));
-}
-
-/** The commit a ref points at; undefined: no such ref. */
-export async function refValue(git: Git, repository: Repository, ref: string): Promise<string | undefined> {
-  const { stdout, exitCode } = await git.run({
-    args: ['rev-parse', '--verify', '--quiet', `${ref}^{commit}`],
-    cwd: repository.topLevel,
-    allowExitCodes: [1],
-  });
-  return exitCode === 0 ? stdout.toString('latin1').trim() : undefined;
-}
-
-/** Deletes a ref with its log, and nothing of the configuration, where it still points at `tip`. */
-export async function deleteRef(git: Git, repository: Repository, ref: string, tip: string): Promise<void> {
-  await git.run({ args: ['update-ref', '-d', ref, tip], cwd: repository.topLevel });
 }
 
 function trashPath(home: WorktreeHome, runId: RunId): string {

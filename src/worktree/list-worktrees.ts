@@ -4,7 +4,7 @@ import { isWaymarkError } from '../domain/errors.ts';
 import type { RunId } from '../domain/ids.ts';
 import type { Git } from '../platform/git-process.ts';
 import { openRepository, type Repository } from './checkout.ts';
-import { refValue } from './drop-leftovers.ts';
+import { refValue } from './refs.ts';
 import { findRegistered, type RegisteredWorktree, readRegistry } from './registry.ts';
 import { branchRefOf, parseRunName, runLockName } from './run-name.ts';
 import { readContents, type WorktreeContents } from './worktree-contents.ts';

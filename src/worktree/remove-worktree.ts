@@ -4,7 +4,7 @@ import type { Git } from '../platform/git-process.ts';
 import type { LockHold } from '../platform/lock.ts';
 import { openRepository, type Repository } from './checkout.ts';
 import { commitsAtRisk } from './commits-at-risk.ts';
-import { deleteRef, dropEntry, dropUnfinished, sweepTrash } from './drop-leftovers.ts';
+import { dropEmptyEntries, dropEntry, dropUnfinished, sweepTrash } from './drop-leftovers.ts';
 import { holdDetachedCommits } from './hold-detached-commits.ts';
 import {
   findTarget,
@@ -14,6 +14,7 @@ import {
   type RemovalTarget,
 } from './inspect-removal.ts';
 import type { Notice } from './notice.ts';
+import { deleteRef } from './refs.ts';
 import { findRegistered, type RegisteredWorktree, readRegistry } from './registry.ts';
 import { isForceable, type RemovalReason } from './removal-reason.ts';
 import { removeTree } from './remove-tree.ts';
@@ -153,6 +154,7 @@ async function unregister(
   }
   if (registered?.entry !== undefined) dropEntry(fs, home, runId, registered.entry);
   sweepTrash(fs, home, runId);
+  dropEmptyEntries(fs, repository);
   const outcome = await settleBranch(git, repository, runId, wish);
   dropRecord(fs, home, runId);
   dropEmptyHome(context, home);

@@ -9,8 +9,9 @@ import {
   refuseTaken,
   type Worktree,
 } from './create-worktree.ts';
-import { dropEntry, dropUnfinished, refValue } from './drop-leftovers.ts';
+import { dropEntry, dropUnfinished } from './drop-leftovers.ts';
 import type { Notice } from './notice.ts';
+import { refValue } from './refs.ts';
 import { findRegistered, listEntries, type RegisteredWorktree, readRegistry } from './registry.ts';
 import { branchOf, branchRefOf, parseRunName } from './run-name.ts';
 import type { WorktreeContext } from './worktree-context.ts';

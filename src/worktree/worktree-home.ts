@@ -3,7 +3,7 @@ import { lstatSync, readdirSync, readFileSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { WaymarkError } from '../domain/errors.ts';
 import type { RunId } from '../domain/ids.ts';
-import { durableWrite, isTemporaryName } from '../platform/durable-write.ts';
+import { isTemporaryName } from '../platform/durable-write.ts';
 import type { FileSystem } from '../platform/file-system.ts';
 import type { LockHold, Locks } from '../platform/lock.ts';
 import type { Repository } from './checkout.ts';
@@ -59,10 +59,29 @@ export function checkHome(home: WorktreeHome): boolean {
 /** Makes the home, private to the owner; what exists keeps its bytes. */
 export function ensureHome(fs: FileSystem, home: WorktreeHome): void {
   makeDirectory(fs, home.root);
-  if (lstatOrUndefined(home.ignoreFile) === undefined)
-    durableWrite(fs, home.ignoreFile, Buffer.from(IGNORE_ALL));
+  if (ignoreFileState(home) === 'incomplete') writeIgnoreFile(fs, home);
   makeDirectory(fs, home.directory);
   fs.fsyncDirectory(home.root);
+}
+
+/** `incomplete`: missing, or cut short when we wrote it. `foreign`: somebody else's, which stays as it is. */
+export function ignoreFileState(home: WorktreeHome): 'ours' | 'incomplete' | 'foreign' {
+  const stats = lstatOrUndefined(home.ignoreFile);
+  if (stats === undefined) return 'incomplete';
+  const text = stats.isFile() ? readFileSync(home.ignoreFile, 'utf8') : undefined;
+  if (text === IGNORE_ALL) return 'ours';
+  return text !== undefined && IGNORE_ALL.startsWith(text) ? 'incomplete' : 'foreign';
+}
+
+/** Not by way of a temporary file, which git would see until this one is there. */
+function writeIgnoreFile(fs: FileSystem, home: WorktreeHome): void {
+  const fd = fs.openWrite(home.ignoreFile, { exclusive: false, mode: 0o600 });
+  try {
+    fs.write(fd, Buffer.from(IGNORE_ALL));
+    fs.fsync(fd);
+  } finally {
+    fs.close(fd);
+  }
 }
 
 /** Removes the home where nothing but our own ignore file is left in it. Call it under {@link lockHome}. */
@@ -74,7 +93,7 @@ export function dropEmptyHome({ fs, clock }: WorktreeContext, home: WorktreeHome
   const left = readdirSync(home.root);
   if (left.some((name) => name !== '.gitignore')) return;
   if (left.length > 0) {
-    if (!lstatSync(home.ignoreFile).isFile() || readFileSync(home.ignoreFile, 'utf8') !== IGNORE_ALL) return;
+    if (ignoreFileState(home) === 'foreign') return;
     fs.unlink(home.ignoreFile);
   }
   fs.rmdir(home.root);
