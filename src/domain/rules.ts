@@ -23,6 +23,11 @@ export interface IgnoreFile {
   readonly source: '.gitignore' | 'info/exclude' | '.waymarkignore';
   /** {@link decodeName} form */
   readonly text: string;
+  /**
+   * Only where the file belongs to a directory above the root, inside the same git repository: the path from that directory to the root.
+   * Its patterns are matched against `<prefix>/<path>`; `dir` is `''`.
+   */
+  readonly prefix?: string;
 }
 
 /**

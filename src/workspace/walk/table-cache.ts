@@ -1,0 +1,29 @@
+import type { ContentHash } from '../../domain/ids.ts';
+import type { FrozenRules } from '../../domain/rules.ts';
+import type { IndexMemory } from '../scope/tracked-files.ts';
+import type { StatCache } from '../stat-cache.ts';
+import type { TreeTable } from './tree-table.ts';
+
+/** What a cache holds besides its rows. */
+export interface CacheMeta {
+  readonly rules: FrozenRules;
+  /** what the capture took whatever ignore rules and limits said */
+  readonly forced: readonly string[];
+  readonly indexes: readonly IndexMemory[];
+  /** our time when the capture was written, ms */
+  readonly finishedMs: number;
+}
+
+/** The one implementation of {@link StatCache}: the base snapshot's nodes with their stats, as a table. */
+export class TableCache implements StatCache {
+  readonly root: ContentHash;
+  readonly table: TreeTable;
+  readonly meta: CacheMeta;
+
+  constructor(root: ContentHash, table: TreeTable, meta: CacheMeta) {
+    this.root = root;
+    this.table = table;
+    this.meta = meta;
+  }
+}
+

@@ -1,0 +1,387 @@
+import type { BigIntStats } from 'node:fs';
+import type { RelPath } from '../../domain/rel-path.ts';
+import type { FileClock } from '../file-clock.ts';
+import { isGitName } from '../scope/fixed-names.ts';
+import type { ScopeTree } from '../scope/scope-tree.ts';
+import type { Verdict } from '../scope/verdict.ts';
+import { isExcludedByRule } from './excluded.ts';
+import { listNames } from './list-names.ts';
+import { look, TYPE, typeOf } from './look.ts';
+import { ENTER, RowSettler, type SettleOptions } from './row-settler.ts';
+import { FLAG, KIND, type TreeTable } from './tree-table.ts';
+
+/** What learns of ignore files and repositories as directories are met; with frozen rules it learns nothing. */
+export interface ScopeWatch {
+  /**
+   * Looks at the ignore files of a directory that is entered; `names` where it was listed. True: the patterns are not those the scope had,
+   * and it has them now.
+   */
+  enter(row: number, path: RelPath | '', names: readonly string[] | undefined): boolean;
+  /** A directory was met that is not entered because its name is pruned or ignored. */
+  passBy(path: RelPath): void;
+}
+
+export interface WalkOptions extends SettleOptions {
+  readonly scope: ScopeTree;
+  readonly watch: ScopeWatch;
+  readonly clock: FileClock;
+  /** the captured moment: our time before the walk, ms */
+  readonly startMs: number;
+  /** the rules are not those of the base: every directory is judged anew */
+  readonly rescope: boolean;
+  /** what is captured whatever ignore rules and limits say, with everything below it */
+  readonly forced: ReadonlySet<string>;
+  /** paths whose treatment differs from the base's or may; they and what lies below are judged anew */
+  readonly touched: ReadonlySet<string>;
+  /** beyond it the walk stops; undefined: no limit */
+  readonly maxFiles: number | undefined;
+  /** what is thrown where the root itself can't be read */
+  readonly rootError: () => Error;
+}
+
+/** How a directory is visited. */
+const VISIT = {
+  /** its names must be read */
+  list: 1,
+  /** it and what lies below is judged anew */
+  rescope: 2,
+  /** it lies in something forced */
+  forced: 4,
+} as const;
+
+const STEPS_BETWEEN_PAUSES = 128;
+
+/**
+ * Walks a workspace over a table that starts as a copy of the base's. A directory whose stat proves that its names are the same is not
+ * read; its entries are `lstat`ed. Sync inside; the generators pause now and then so that the caller can yield, report and abort.
+ */
+export class Walker {
+  readonly table: TreeTable;
+  /** a directory was read, so names may have moved between the reading of two directories */
+  listedAny = false;
+  /** the walk was stopped by `maxFiles` */
+  overflowed = false;
+  /** files in scope met so far */
+  filesMet = 0;
+  /** our time before the looks that are going on, ms */
+  phaseMs: number;
+  readonly #options: WalkOptions;
+  readonly #settler: RowSettler;
+  readonly #aboveForced: ReadonlySet<string>;
+  readonly #aboveTouched: ReadonlySet<string>;
+  /** files are counted on their first visit only */
+  #counting = false;
+  readonly #rows: number[] = [];
+  readonly #paths: (RelPath | '')[] = [];
+  readonly #visits: number[] = [];
+
+  constructor(table: TreeTable, options: WalkOptions) {
+    this.table = table;
+    this.#options = options;
+    this.phaseMs = options.startMs;
+    this.#settler = new RowSettler(table, options);
+    this.#aboveForced = ancestors(options.forced);
+    this.#aboveTouched = ancestors(options.touched);
+  }
+
+  absolute(path: RelPath | ''): string {
+    const { root } = this.#options;
+    return path === '' ? root : root === '/' ? `/${path}` : `${root}/${path}`;
+  }
+
+  /** Visits everything once. `rootStat` is the root's, taken before. */
+  *walk(rootStat: BigIntStats): Generator<void> {
+    const { table } = this;
+    if (table.count === 0) table.blank(table.reserve(1), '');
+    const known = table.sameStat(0, rootStat) && table.has(0, FLAG.trusted) && table.isWalked(0);
+    if (!known) table.recordStat(0, rootStat);
+    table.kind[0] = KIND.passage;
+    const forced = this.#options.forced.has('') ? VISIT.forced | VISIT.rescope : 0;
+    this.#push(0, '', (known ? 0 : VISIT.list) | (this.#options.rescope ? VISIT.rescope : 0) | forced);
+    this.#counting = true;
+    yield* this.#drain();
+    this.#counting = false;
+  }
+
+  /** Judges the entries of some directories (given with all their ancestors) anew and visits what comes into scope. */
+  *rescan(directories: ReadonlySet<string>): Generator<void> {
+    const pending: [number, RelPath | ''][] = [[0, '']];
+    for (let next = pending.pop(); next; next = pending.pop()) {
+      const [row, path] = next;
+      this.list(row, path, this.#isForced(path) ? VISIT.forced : 0);
+      yield* this.#drain();
+      for (const [child, childPath] of this.directoriesIn(row, path)) {
+        if (directories.has(childPath)) pending.push([child, childPath]);
+      }
+    }
+  }
+
+  /** Reads a directory again after a change of its stat; visits what is new in it. Tells whether other names or types came out. */
+  *relist(row: number, path: RelPath | ''): Generator<void, boolean> {
+    const changed = this.list(row, path, VISIT.list | (this.#isForced(path) ? VISIT.forced : 0));
+    yield* this.#drain();
+    return changed;
+  }
+
+  *directoriesIn(row: number, path: RelPath | ''): Generator<[number, RelPath]> {
+    const { table } = this;
+    const start = table.childStart[row] as number;
+    const end = start + (table.childCount[row] as number);
+    for (let child = start; child < end; child += 1) {
+      if (table.isWalked(child)) yield [child, join(path, table.names[child] as string)];
+    }
+  }
+
+  #isForced(path: string): boolean {
+    const { forced } = this.#options;
+    if (forced.size === 0) return false;
+    for (let at = path; ; at = at.slice(0, Math.max(0, at.lastIndexOf('/')))) {
+      if (forced.has(at)) return true;
+      if (at === '') return false;
+    }
+  }
+
+  #push(row: number, path: RelPath | '', visit: number): void {
+    this.#rows.push(row);
+    this.#paths.push(path);
+    this.#visits.push(visit);
+  }
+
+  *#drain(): Generator<void> {
+    for (let steps = 1; this.#rows.length > 0 && !this.overflowed; steps += 1) {
+      this.#visit(
+        this.#rows.pop() as number,
+        this.#paths.pop() as RelPath | '',
+        this.#visits.pop() as number,
+      );
+      const { maxFiles } = this.#options;
+      this.overflowed = maxFiles !== undefined && this.filesMet > maxFiles;
+      if (steps % STEPS_BETWEEN_PAUSES === 0) yield;
+    }
+  }
+
+  #visit(row: number, path: RelPath | '', visit: number): void {
+    this.table.set(row, FLAG.listed);
+    if ((visit & (VISIT.list | VISIT.rescope)) !== 0) this.list(row, path, visit);
+    else if (this.#aboveTouched.size > 0 && this.#aboveTouched.has(path)) {
+      this.list(row, path, visit | VISIT.list);
+    } else if (
+      (this.table.has(row, FLAG.hasIgnore) || path === '') &&
+      this.#options.watch.enter(row, path, undefined)
+    ) {
+      this.list(row, path, visit | VISIT.rescope);
+    } else {
+      const depth = this.#rows.length;
+      const files = this.filesMet;
+      if (this.#revisit(row, path, visit)) return;
+      this.#rows.length = this.#paths.length = this.#visits.length = depth;
+      this.filesMet = files;
+      this.list(row, path, visit | VISIT.list);
+    }
+  }
+
+  /** Looks at the entries of a directory whose names are known. False: it is not as the table says after all. */
+  #revisit(row: number, path: RelPath | '', visit: number): boolean {
+    const { table } = this;
+    const start = table.childStart[row] as number;
+    const end = start + (table.childCount[row] as number);
+    const prefix = `${this.absolute(path)}/`;
+    for (let child = start; child < end; child += 1) {
+      const kind = table.kind[child];
+      if (kind === KIND.none) continue;
+      const name = table.names[child] as string;
+      if (kind === KIND.observed && isExcludedByRule(table.reasonAt(child))) {
+        if (!this.#revisitHidden(child, path, prefix, name)) return false;
+        continue;
+      }
+      const stat = look(prefix === '//' ? `/${name}` : prefix + name);
+      if (stat === undefined) return false;
+      if (stat === null) {
+        if (kind !== KIND.observed || table.reasonAt(child) !== 'unreadable') return false;
+        continue;
+      }
+      if (typeOf(Number(stat.mode)) !== typeOf(table.mode[child] as number)) return false;
+      this.#settle(child, stat, path, name, visit, kind === KIND.passage);
+    }
+    return true;
+  }
+
+  /** A directory that is not entered may have become a repository, whose index then counts. */
+  #revisitHidden(child: number, path: RelPath | '', prefix: string, name: string): boolean {
+    const { table } = this;
+    if (typeOf(table.mode[child] as number) !== TYPE.directory) return true;
+    const stat = look(prefix + name);
+    if (stat === undefined) return false;
+    if (stat === null || table.sameStat(child, stat)) return true;
+    table.recordStat(child, stat);
+    this.#options.watch.passBy(join(path, name));
+    return true;
+  }
+
+  #settle(
+    row: number,
+    stat: BigIntStats,
+    path: RelPath | '',
+    name: string,
+    visit: number,
+    isPassage: boolean,
+  ): void {
+    const childPath = join(path, name);
+    const forced = (visit & VISIT.forced) !== 0 || this.#options.forced.has(childPath);
+    const type = typeOf(Number(stat.mode));
+    if (type !== TYPE.directory) {
+      if (type === TYPE.file && this.#counting) this.filesMet += 1;
+      this.#settler.settle(row, stat, childPath, forced);
+      return;
+    }
+    const rescope = (visit & VISIT.rescope) !== 0 || this.#options.touched.has(childPath);
+    const enter = this.#settler.settleDirectory(row, stat, isPassage);
+    if (enter === ENTER.no || (enter === ENTER.again && !rescope)) return;
+    this.#push(
+      row,
+      childPath,
+      (enter === ENTER.read ? VISIT.list : 0) |
+        (rescope ? VISIT.rescope : 0) |
+        (forced ? VISIT.forced : 0),
+    );
+  }
+
+  /**
+   * Judges every name of a directory, read now where `visit` says so, and puts the entries into fresh rows; what is known of a name that stays
+   * comes along. Tells whether names or types differ from before.
+   */
+  list(row: number, path: RelPath | '', visit: number): boolean {
+    const { table } = this;
+    const absolute = this.absolute(path);
+    const oldStart = table.childStart[row] as number;
+    const oldCount = table.childCount[row] as number;
+    let names: readonly string[];
+    const reads = (visit & VISIT.list) !== 0;
+    if (reads) {
+      const listing = listNames(absolute);
+      if (!listing.ok) return this.#failed(row, path, listing.gone);
+      names = listing.names;
+      this.listedAny = true;
+      table.clear(row, FLAG.partial | FLAG.settled);
+      const { clock } = this.#options;
+      if (clock.isSettled(table.mtime[row] as bigint, table.ctime[row] as bigint, this.phaseMs)) {
+        table.set(row, FLAG.settled);
+      }
+    } else names = table.names.slice(oldStart, oldStart + oldCount);
+    const rescoped = this.#options.watch.enter(row, path, reads ? names : undefined);
+    const childVisit = rescoped ? visit | VISIT.rescope : visit;
+    const directory = this.#options.scope.directory(path);
+    const start = table.reserve(names.length);
+    const prefix = path === '' && absolute === '/' ? '/' : `${absolute}/`;
+    let changed = false;
+    let to = start;
+    let old = oldStart;
+    const oldEnd = oldStart + oldCount;
+    for (const name of names) {
+      if (isGitName(name)) continue;
+      while (old < oldEnd && (table.names[old] as string) < name) {
+        if (table.kind[old] !== KIND.none) changed = true;
+        old += 1;
+      }
+      const isKnown = old < oldEnd && table.names[old] === name && table.kind[old] !== KIND.none;
+      const stat = look(prefix + name);
+      if (stat === undefined) continue;
+      if (isKnown) table.copyRow(old, to, table);
+      else table.blank(to, name);
+      if (isKnown) old += 1;
+      const before = isKnown ? typeOf(table.mode[to] as number) : -1;
+      if (!this.#place(to, stat, directory, path, name, childVisit)) continue;
+      if (typeOf(table.mode[to] as number) !== before) changed = true;
+      to += 1;
+    }
+    while (old < oldEnd) {
+      if (table.kind[old] !== KIND.none) changed = true;
+      old += 1;
+    }
+    table.shrinkTo(to);
+    table.childStart[row] = start;
+    table.childCount[row] = to - start;
+    return changed;
+  }
+
+  /** Gives a row its verdict. False: the path is not even observed. */
+  #place(
+    row: number,
+    stat: BigIntStats | null,
+    directory: ReturnType<ScopeTree['directory']>,
+    path: RelPath | '',
+    name: string,
+    visit: number,
+  ): boolean {
+    const { table } = this;
+    const childPath = join(path, name);
+    const isDirectory = stat !== null && typeOf(Number(stat.mode)) === TYPE.directory;
+    const forced = (visit & VISIT.forced) !== 0 || this.#options.forced.has(childPath);
+    const verdict = this.#options.scope.judge(directory, name, childPath, isDirectory);
+    const way = this.#wayFor(verdict, isDirectory, forced, childPath);
+    if (way === 'skip') return false;
+    if (way !== 'observe' && stat) {
+      this.#settle(row, stat, path, name, visit, way === 'pass');
+      return true;
+    }
+    if (stat && !table.sameStat(row, stat)) table.recordStat(row, stat);
+    else if (stat === null) table.mode[row] = 0;
+    table.setObserved(row, verdict.reason ?? 'unreadable', stat ? whatOf(stat) : 'unknown');
+    table.size[row] = stat ? Number(stat.size) : 0;
+    if (verdict.kind === 'hidden' && isDirectory) this.#options.watch.passBy(childPath);
+    return true;
+  }
+
+  #wayFor(
+    verdict: Verdict,
+    isDirectory: boolean,
+    forced: boolean,
+    path: RelPath,
+  ): 'capture' | 'pass' | 'observe' | 'skip' {
+    const { kind } = verdict;
+    if (kind === 'in_scope') return 'capture';
+    if (kind === 'closed') return 'observe';
+    if (kind === 'unseen') return 'skip';
+    if (forced) return 'capture';
+    const leads = isDirectory && this.#aboveForced.has(path);
+    if (kind === 'passage') return 'pass';
+    if (kind === 'outside') return leads ? 'pass' : 'skip';
+    if (leads || (kind === 'hidden' && isDirectory && this.#options.scope.leadsToTracked(path))) {
+      return 'capture';
+    }
+    return 'observe';
+  }
+
+  /** A directory could not be read: it is unreadable, or no directory any more, which the second look at its parent sorts out. */
+  #failed(row: number, path: RelPath | '', gone: boolean): boolean {
+    const { table } = this;
+    this.listedAny = true;
+    if (path === '') throw this.#options.rootError();
+    if (gone) {
+      table.kind[row] = KIND.none;
+      table.childCount[row] = 0;
+      table.set(row, FLAG.dirty);
+    } else table.setObserved(row, 'unreadable', 'directory');
+    return true;
+  }
+}
+
+function whatOf(stat: BigIntStats): 'file' | 'directory' | 'symlink' | 'special' {
+  const type = typeOf(Number(stat.mode));
+  if (type === TYPE.file) return 'file';
+  if (type === TYPE.directory) return 'directory';
+  return type === TYPE.symlink ? 'symlink' : 'special';
+}
+
+function join(path: RelPath | '', name: string): RelPath {
+  return (path === '' ? name : `${path}/${name}`) as RelPath;
+}
+
+function ancestors(paths: Iterable<string>): ReadonlySet<string> {
+  const above = new Set<string>();
+  for (const path of paths) {
+    above.add('');
+    for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1)) above.add(path.slice(0, at));
+  }
+  return above;
+}
