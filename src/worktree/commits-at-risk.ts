@@ -16,6 +16,8 @@ export interface CommitsAtRisk {
   readonly inWorktree: number;
   /** what the worktree itself points at besides branches */
   readonly worktreeTips: readonly string[];
+  /** git cannot read the worktree's entry: private refs in it are not counted */
+  readonly entryDamaged: boolean;
 }
 
 /** Refs that belong to one worktree and go with it. */
@@ -40,21 +42,26 @@ export async function commitsAtRisk(
     const args = ['rev-list', '--count', ...SHARED_ONLY, ...tips, '--not', ...exclude, '--all', ...others];
     return Number((await git.run({ args, cwd: repository.topLevel })).stdout.toString('latin1'));
   };
-  const worktreeTips = await tipsOf(git, worktree);
+  const { worktreeTips, entryDamaged } = await tipsOf(git, worktree);
   return {
     branchTip,
     onBranch: branchTip === undefined ? 0 : await count([branchTip], [`--exclude=${ref}`]),
     inWorktree: await count(worktreeTips, []),
     worktreeTips,
+    entryDamaged,
   };
 }
 
-async function tipsOf(git: Git, worktree: RegisteredWorktree | undefined): Promise<readonly string[]> {
-  if (worktree?.entry === undefined) return [];
-  const { stdout } = await git.run({
+async function tipsOf(
+  git: Git,
+  worktree: RegisteredWorktree | undefined,
+): Promise<Pick<CommitsAtRisk, 'worktreeTips' | 'entryDamaged'>> {
+  if (worktree?.entry === undefined) return { worktreeTips: [], entryDamaged: false };
+  const { stdout, exitCode } = await git.run({
     args: ['for-each-ref', '--format=%(objectname)', ...PRIVATE_REFS],
     gitDir: worktree.entry,
+    allowExitCodes: [128],
   });
   const detached = worktree.branch === null && worktree.head !== null ? [worktree.head] : [];
-  return [...new Set([...detached, ...linesOf(stdout)])];
+  return { worktreeTips: [...new Set([...detached, ...linesOf(stdout)])], entryDamaged: exitCode !== 0 };
 }

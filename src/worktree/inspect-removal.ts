@@ -102,7 +102,9 @@ export async function inspectTarget(
   };
   const commits = await commitsAtRisk(git, repository, registry, runId, registered);
   if (!ownsRun && locks.isHeld(runLockName(runId))) add('run_active', 1, `The run "${runId}" goes on in it`);
-  if (registered?.locked !== undefined) {
+  const unfinished = record?.phase === 'creating' && !(registered?.entry && hasIndex(registered.entry));
+  // git locks an entry while it makes it.
+  if (registered?.locked !== undefined && !unfinished) {
     add('locked', 1, `It was locked with git worktree lock${registered.locked && `: ${registered.locked}`}`);
   }
   const stats = lstatOrUndefined(path);
@@ -116,13 +118,9 @@ export async function inspectTarget(
     const names = processes.map(({ pid, name }) => `${pid} (${name})`);
     add('process_inside', names.length, `Processes work in it: ${names.join(', ')}`, names);
   }
-  const unfinished = record?.phase === 'creating';
-  if (
-    stats !== undefined &&
-    registered?.entry !== undefined &&
-    !(unfinished && !hasIndex(registered.entry))
-  ) {
-    await addContents(context, home, target, registered.entry, add);
+  if (stats !== undefined && registered?.entry !== undefined && !unfinished) {
+    if (commits.entryDamaged) add('unreadable', 1, `git cannot read ${registered.entry}`);
+    else await addContents(context, home, target, registered.entry, add);
     const begun = operationsInProgress(registered.entry);
     add('operation_in_progress', begun.length, `A ${begun.join(', ')} is in progress in it`);
   } else if (stats !== undefined && !unfinished) {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type GitSandbox, gitSandbox, untouchedPart } from '../../test/support/git-sandbox.ts';
@@ -162,6 +162,39 @@ describe('a kill at any step', () => {
       },
       3,
     );
+  });
+
+  test.each([
+    ['before it says for which worktree', ['locked']],
+    ['before its HEAD', ['locked', 'gitdir']],
+    ['before its index', ['locked', 'gitdir', 'commondir', 'HEAD']],
+  ])('of git itself, with an entry cut short %s', async (_, parts) => {
+    for (const mend of ['remove', 'resume'] as const) {
+      const box = gitSandbox();
+      const before = treeListing(box.repository);
+      const elsewhere = join(box.directory, 'elsewhere/x');
+      box.git('worktree', 'add', '--quiet', '-b', 'users', elsewhere);
+      const users = treeListing(box.repository);
+      const { path } = await createWorktree(box.context, named(box));
+      const record = JSON.parse(readFileSync(`${path}.json`, 'utf8'));
+      writeFileSync(`${path}.json`, JSON.stringify({ ...record, phase: 'creating' }));
+      writeFileSync(box.path('.git/worktrees/x1/locked'), 'initializing');
+      for (const name of readdirSync(box.path('.git/worktrees/x1'))) {
+        if (!parts.includes(name)) rmSync(box.path('.git/worktrees/x1', name), { recursive: true });
+      }
+      rmSync(join(path, 'dir'), { recursive: true });
+      expect(await listWorktrees(box.context, box.repository)).toMatchObject([
+        { runId: 'x', state: 'broken' },
+      ]);
+      if (mend === 'resume') {
+        const again = await resumeWorktree(box.context, named(box));
+        expect(box.gitIn(again.path, 'status', '--porcelain')).toBe('');
+      }
+      expect(await removeWorktree(box.context, named(box))).toMatchObject({ removed: true });
+      expect(treeListing(box.repository)).toEqual(users);
+      expect(existsSync(join(elsewhere, 'a.txt'))).toBe(true);
+      expect(before.length).toBeLessThan(users.length);
+    }
   });
 
   test('SIGKILL of a real process while it creates and removes', async () => {

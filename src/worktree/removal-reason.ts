@@ -28,12 +28,7 @@ export interface RemovalReason {
 }
 
 /** Reasons that no force overrides: what would be destroyed is not the worktree's, or somebody works in it this moment. */
-const ABSOLUTE: ReadonlySet<RemovalReasonKind> = new Set([
-  'run_active',
-  'mounted',
-  'unregistered',
-  'unreadable',
-]);
+const ABSOLUTE: ReadonlySet<RemovalReasonKind> = new Set(['run_active', 'mounted', 'unregistered']);
 
 /** Tells whether force overrides a reason. */
 export function isForceable(kind: RemovalReasonKind): boolean {

@@ -344,6 +344,17 @@ describe('removeWorktree()', () => {
     expect(existsSync(box.path('.waymark'))).toBe(false);
   });
 
+  test('a damaged entry is a reason that force overrides', async () => {
+    const box = gitSandbox();
+    const before = treeListing(box.repository);
+    const { at } = await worktree(box);
+    rmSync(box.path('.git/worktrees/x/HEAD'));
+    expect((await reasonsOf(box)).map(([kind]) => kind)).toContain('unreadable');
+    await expect(removeWorktree(box.context, at)).rejects.toMatchObject({ code: 'WORKTREE_NOT_SAFE' });
+    expect(await removeWorktree(box.context, { ...at, force: true })).toMatchObject({ removed: true });
+    expect(treeListing(box.repository)).toEqual(before);
+  });
+
   test('the agent renamed the branch or went on in another: theirs stay', async () => {
     const box = gitSandbox();
     const { at, path } = await worktree(box);
