@@ -19,7 +19,6 @@ const ISOLATED = [
   'core.alternateRefsCommand=',
   'core.fsync=all',
   'core.fsyncMethod=fsync',
-  'core.fsyncObjectFiles=true',
   // larger blobs stream through git instead of lying in its memory
   'core.bigFileThreshold=16m',
   'commit.gpgSign=false',

@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { isWaymarkError } from '../../domain/errors.ts';
 import { type CheckpointId, isUlid } from '../../domain/ids.ts';
 import type { ObjectName } from './fast-import.ts';
+import type { ObjectReader } from './object-reader.ts';
 import { readPins } from './pins.ts';
 import { contentRef, manifestRef, PENDING } from './ref-names.ts';
 import { type ShadowContext, shadowGit } from './shadow-context.ts';
@@ -10,10 +12,11 @@ import { type ShadowContext, shadowGit } from './shadow-context.ts';
 export interface CheckpointRef {
   readonly id: CheckpointId;
   readonly commit: ObjectName;
-  readonly message: string;
   readonly manifestCommit: ObjectName;
-  /** `<session> <seq>` */
-  readonly place: string;
+  /** `<reason> | <timestamp> | <source>`; undefined where the commit can't be read */
+  readonly message: string | undefined;
+  /** `<session> <seq>`; undefined where the manifest's commit can't be read */
+  readonly place: string | undefined;
   readonly pinned: boolean;
 }
 
@@ -25,32 +28,50 @@ export interface ShadowRefs {
   readonly pending: readonly string[];
 }
 
-const SEPARATOR = '\u0001';
-const FORMAT = ['%(refname)', '%(objectname)', '%(contents:subject)'].join('%01');
-
-/** Lists the refs of the repository. */
-export async function readRefs(context: ShadowContext): Promise<ShadowRefs> {
-  const { stdout } = await shadowGit(context, { args: ['for-each-ref', `--format=${FORMAT}`] });
-  const refs = new Map<string, readonly [ObjectName, string]>();
-  for (const line of stdout.toString('utf8').split('\n')) {
-    const [name, object, subject = ''] = line.split(SEPARATOR);
-    if (name && object) refs.set(name, [object, subject]);
-  }
-  const checkpoints: CheckpointRef[] = [];
-  const used = new Set<string>();
+/** Lists the refs of the repository; damaged objects behind them hide nothing. */
+export async function readRefs(context: ShadowContext, reader: ObjectReader): Promise<ShadowRefs> {
+  const { stdout } = await shadowGit(context, {
+    args: ['for-each-ref', '--format=%(objectname) %(refname)'],
+  });
+  const lines = stdout.toString('utf8').split('\n').slice(0, -1);
+  const refs = new Map(lines.map((line) => [line.slice(41), line.slice(0, 40)]));
   const pins = readPins(context.gitDir);
-  for (const [name, [commit, message]] of refs) {
+  const used = new Set<string>();
+  const found: Promise<CheckpointRef>[] = [];
+  for (const [name, commit] of refs) {
     const id = name.slice(contentRef('' as CheckpointId).length) as CheckpointId;
-    const manifest = refs.get(manifestRef(id));
-    if (name !== contentRef(id) || !isUlid(id) || manifest === undefined) continue;
-    const pinned = pins.has(id);
-    checkpoints.push({ id, commit, message, manifestCommit: manifest[0], place: manifest[1], pinned });
+    const manifestCommit = refs.get(manifestRef(id));
+    if (name !== contentRef(id) || !isUlid(id) || manifestCommit === undefined) continue;
     used.add(name).add(manifestRef(id));
+    found.push(describe(reader, { id, commit, manifestCommit, pinned: pins.has(id) }));
   }
-  checkpoints.sort((a, b) => (a.id < b.id ? 1 : -1));
+  const checkpoints = (await Promise.all(found)).sort((a, b) => (a.id < b.id ? 1 : -1));
   const pending = [...refs.keys()].filter((name) => name.startsWith(PENDING));
   const leftovers = [...refs.keys()].filter((name) => isOurs(name) && !used.has(name));
   return { checkpoints, leftovers, pending };
+}
+
+async function describe(
+  reader: ObjectReader,
+  ref: Omit<CheckpointRef, 'message' | 'place'>,
+): Promise<CheckpointRef> {
+  const [message, place] = await Promise.all([
+    firstLine(reader, ref.commit),
+    firstLine(reader, ref.manifestCommit),
+  ]);
+  return { ...ref, message, place };
+}
+
+/** First line of a commit's message. */
+async function firstLine(reader: ObjectReader, commit: ObjectName): Promise<string | undefined> {
+  try {
+    const text = (await reader.read(commit)).content.toString('utf8');
+    const start = text.indexOf('\n\n') + 2;
+    return text.slice(start, text.indexOf('\n', start));
+  } catch (error) {
+    if (isWaymarkError(error, 'OBJECT_MISSING', 'OBJECT_CORRUPT')) return undefined;
+    throw error;
+  }
 }
 
 /** Refs that a person made (a tag, a branch of another name) are left alone. */

@@ -19,11 +19,14 @@ function tableTime(iso: string): string {
   return iso.slice(0, 19).replace('T', ' ');
 }
 
-/** Renders the table, newest first. A commit's message holds the cells of its row. */
+/** Renders the table, newest first. A commit's message holds the cells of its row; one that can't be read has none. */
 export function renderTable(checkpoints: readonly CheckpointRef[]): string {
-  const rows = checkpoints.map(({ id, commit, message }) => {
+  const rows = checkpoints.flatMap(({ id, commit, message }) => {
+    if (message === undefined) return [];
     const [reason = '', time = '', source = ''] = message.split('|').map((cell) => cell.trim());
-    return { id, row: `| ${commit.slice(0, 8)} | ${time} | ${reason.padEnd(19)} | ${source.padEnd(12)} |\n` };
+    return [
+      { id, row: `| ${commit.slice(0, 8)} | ${time} | ${reason.padEnd(19)} | ${source.padEnd(12)} |\n` },
+    ];
   });
   rows.sort((a, b) => (a.id < b.id ? 1 : -1));
   return EMPTY_TABLE + rows.map(({ row }) => row).join('');

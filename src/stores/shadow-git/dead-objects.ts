@@ -5,6 +5,8 @@ import { type ShadowContext, shadowGit } from './shadow-context.ts';
 export interface ObjectCensus {
   readonly all: ReadonlySet<ObjectName>;
   readonly dead: number;
+  readonly blobs: number;
+  readonly deadBlobs: number;
   /** bytes in packs, as compressed */
   readonly bytes: number;
   readonly deadBytes: number;
@@ -19,18 +21,21 @@ export async function countObjects(
   const { stdout } = await shadowGit(context, {
     args: [
       ...['cat-file', '--batch-all-objects', '--unordered', '--buffer'],
-      '--batch-check=%(objectname) %(objectsize:disk)',
+      '--batch-check=%(objectname) %(objectsize:disk) %(objecttype)',
     ],
   });
   const all = new Set<ObjectName>();
-  const census = { dead: 0, bytes: 0, deadBytes: 0 };
+  const census = { dead: 0, blobs: 0, deadBlobs: 0, bytes: 0, deadBytes: 0 };
   for (const line of stdout.toString('latin1').split('\n')) {
-    const [name, size] = line.split(' ');
+    const [name, size, type] = line.split(' ');
     if (!name || size === undefined) continue;
+    const blob = type === 'blob' ? 1 : 0;
     all.add(name);
     census.bytes += Number(size);
+    census.blobs += blob;
     if (live.has(name)) continue;
     census.dead += 1;
+    census.deadBlobs += blob;
     census.deadBytes += Number(size);
   }
   return { all, ...census };

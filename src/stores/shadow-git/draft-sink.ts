@@ -4,51 +4,101 @@ import type { ContentHash } from '../../domain/ids.ts';
 import { quotePath } from '../../domain/rel-path.ts';
 import type { ContentSink } from '../settle-draft.ts';
 import { blobName, type FastImport } from './fast-import.ts';
+import { writeLooseBlob } from './loose-object.ts';
 import type { ObjectMap, StoredBlob } from './object-map.ts';
+import type { ShadowContext } from './shadow-context.ts';
+import type { ShadowObjects } from './shadow-objects.ts';
 
-/** A sink that sends contents to an import, and the blobs it sent. */
-export interface ImportSink extends ContentSink {
-  readonly blobs: ReadonlyMap<ContentHash, StoredBlob>;
-}
+/** Contents that are said to be stored wait for a check in one go: up to so many, and so many bytes. */
+const MOST_WAITING = 256;
+const MOST_BYTES = 4 * 1024 ** 2;
 
-/** @param importer starts the import when the first content comes */
-export function importSink(map: ObjectMap, importer: () => FastImport): ImportSink {
-  const blobs = new Map<ContentHash, StoredBlob>();
-  const note = (blob: StoredBlob): ContentHash => {
-    blobs.set(blob.hash, blob);
-    return blob.hash;
-  };
-  return {
-    blobs,
-    put(content) {
-      // What is stored already is sent all the same: git looks it up by its name, and an object that went missing comes back.
-      const hash = note({ hash: digestOf('sha256', content, 'hex') as ContentHash, name: blobName(content) });
-      const sending = importer().blob(content);
-      return sending === undefined ? hash : sending.then(() => hash);
-    },
-    async putLarge(content, size) {
-      const first = hashPieces(size, content());
-      if (first.size !== size) return undefined;
+/**
+ * Sends contents to an import, unless they are stored already and can be read: what a capture relies on it has seen, and what was lost or damaged
+ * comes back with it.
+ */
+export class ImportSink implements ContentSink {
+  /** every content that was taken */
+  readonly blobs = new Map<ContentHash, StoredBlob>();
+  /** those of them that were not stored */
+  readonly fresh = new Set<ContentHash>();
+  readonly #context: ShadowContext;
+  readonly #objects: ShadowObjects;
+  readonly #map: ObjectMap;
+  readonly #importer: () => FastImport;
+  readonly #waiting = new Map<ContentHash, Buffer>();
+  #waitingBytes = 0;
+
+  /** @param importer starts the import when the first content comes */
+  constructor(context: ShadowContext, objects: ShadowObjects, map: ObjectMap, importer: () => FastImport) {
+    this.#context = context;
+    this.#objects = objects;
+    this.#map = map;
+    this.#importer = importer;
+  }
+
+  put(content: Buffer): ContentHash | Promise<ContentHash> {
+    const hash = digestOf('sha256', content, 'hex') as ContentHash;
+    if (this.blobs.has(hash)) return hash;
+    this.blobs.set(hash, { hash, name: blobName(content) });
+    const sending =
+      this.#map.nameOf(hash) === undefined ? this.#send(hash, content) : this.#wait(hash, content);
+    return sending === undefined ? hash : sending.then(() => hash);
+  }
+
+  async putLarge(content: () => Iterable<Buffer>, size: number): Promise<ContentHash | undefined> {
+    const first = hashPieces(size, content());
+    if (first.size !== size) return undefined;
+    const { hash, name } = first;
+    const state = this.#map.nameOf(hash) === undefined ? 'missing' : await this.#objects.stateOf(hash);
+    if (state === 'missing') {
       const again = createHash('sha256');
-      let count = 0;
-      const pieces = function* () {
-        for (const piece of content()) {
-          again.update(piece);
-          count += piece.length;
-          yield piece;
-        }
-      };
-      await importer().blobOf(size, pieces());
-      return count === size && again.digest('hex') === first.hash ? note(first) : undefined;
-    },
-    require(entry, path) {
-      if (blobs.has(entry.hash) || map.nameOf(entry.hash) !== undefined) return;
-      throw new WaymarkError(
-        'OBJECT_MISSING',
-        `Content ${entry.hash} of ${quotePath(path)} is missing from the shadow repository`,
-      );
-    },
-  };
+      await this.#importer().blobOf(size, hashing(content(), again));
+      if (again.digest('hex') !== hash) return undefined;
+    } else if (state === 'corrupt') {
+      const bytes = Buffer.concat([...content()]);
+      if (digestOf('sha256', bytes, 'hex') !== hash) return undefined;
+      writeLooseBlob(this.#context, bytes);
+    }
+    this.blobs.set(hash, { hash, name });
+    if (state !== 'whole') this.fresh.add(hash);
+    return hash;
+  }
+
+  require(entry: Parameters<ContentSink['require']>[0], path: Parameters<ContentSink['require']>[1]): void {
+    if (this.blobs.has(entry.hash) || this.#map.nameOf(entry.hash) !== undefined) return;
+    throw new WaymarkError(
+      'OBJECT_MISSING',
+      `Content ${entry.hash} of ${quotePath(path)} is missing from the shadow repository`,
+    );
+  }
+
+  /** Checks what still waits for it. */
+  async settle(): Promise<void> {
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    this.#waitingBytes = 0;
+    const states = await Promise.all(waiting.map(([hash]) => this.#objects.stateOf(hash)));
+    for (const [at, [hash, content]] of waiting.entries()) {
+      if (states[at] === 'missing') await this.#send(hash, content);
+      else if (states[at] === 'corrupt') {
+        writeLooseBlob(this.#context, content);
+        this.fresh.add(hash);
+      }
+    }
+  }
+
+  #send(hash: ContentHash, content: Buffer): Promise<void> | undefined {
+    this.fresh.add(hash);
+    return this.#importer().blob(content);
+  }
+
+  #wait(hash: ContentHash, content: Buffer): Promise<void> | undefined {
+    this.#waiting.set(hash, content);
+    this.#waitingBytes += content.length;
+    const isFull = this.#waiting.size >= MOST_WAITING || this.#waitingBytes >= MOST_BYTES;
+    return isFull ? this.settle() : undefined;
+  }
 }
 
 /** Git wants the size before the bytes, so a large file is counted and hashed in a first reading and sent in a second. */
@@ -62,4 +112,11 @@ function hashPieces(size: number, pieces: Iterable<Buffer>): StoredBlob & { read
     count += piece.length;
   }
   return { hash: content.digest('hex') as ContentHash, name: object.digest('hex'), size: count };
+}
+
+function* hashing(pieces: Iterable<Buffer>, sum: ReturnType<typeof createHash>): Generator<Buffer> {
+  for (const piece of pieces) {
+    sum.update(piece);
+    yield piece;
+  }
 }

@@ -64,7 +64,7 @@ export class FastImport {
     for (const piece of pieces) {
       const part = piece.subarray(0, left);
       left -= part.length;
-      this.#push(part);
+      if (part.length > 0) this.#push(part);
       await this.#flush(BUFFER);
     }
     for (; left > 0; left -= Math.min(left, BUFFER)) {

@@ -46,7 +46,7 @@ async function findSnapshots(
   context: ShadowContext,
   reader: ObjectReader,
 ): Promise<readonly StoredSnapshot[]> {
-  const { checkpoints, pending } = await readRefs(context);
+  const { checkpoints, pending } = await readRefs(context, reader);
   const refs = [...checkpoints.map(({ manifestCommit }) => manifestCommit), ...pending];
   const snapshots: StoredSnapshot[] = [];
   for (const ref of refs) {

@@ -1,4 +1,4 @@
-import { lstatSync } from 'node:fs';
+import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { WaymarkError } from '../../domain/errors.ts';
 import type { Git, GitProcess } from '../../platform/git-process.ts';
@@ -19,16 +19,21 @@ export interface GitObject {
   readonly content: Buffer;
 }
 
+/** A running `cat-file` and the questions it has not answered, oldest first. */
+interface Session {
+  readonly process: GitProcess;
+  readonly waiting: ObjectSink[];
+}
+
 /**
- * Reads objects through one `git cat-file --batch`, started when needed and restarted when packs changed. While it is idle it does not keep
- * the process alive.
+ * Reads objects through one `git cat-file --batch`, started when needed and restarted when packs were removed. While it is idle it does not
+ * keep our process alive.
  */
 export class ObjectReader {
   readonly #git: Git;
   readonly #gitDir: string;
-  #process: GitProcess | undefined;
-  #packs = '';
-  readonly #waiting: ObjectSink[] = [];
+  #session: Session | undefined;
+  #packs = NO_PACKS;
 
   constructor(git: Git, gitDir: string) {
     this.#git = git;
@@ -36,7 +41,7 @@ export class ObjectReader {
   }
 
   /**
-   * Reads one object by name (40 hex digits, or `<ref>:<path>` without spaces).
+   * Reads one object by name (40 hex digits, or `<commit>:<path>` without spaces).
    *
    * @throws WaymarkError `OBJECT_MISSING`, `OBJECT_CORRUPT`, `STORE_CORRUPT`, `GIT_NOT_FOUND`
    */
@@ -62,13 +67,14 @@ export class ObjectReader {
     let state: 'open' | 'ended' | WaymarkError = 'open';
     let wake = () => {};
     let isWanted = true;
+    const session = () => this.#session?.process.stdout;
     this.#request({
       name,
       start: () => {},
       chunk: (bytes) => {
         if (!isWanted) return;
         queue.push(bytes);
-        this.#process?.stdout.pause();
+        if (queue.length > MOST_QUEUED) session()?.pause();
         wake();
       },
       end: () => {
@@ -89,7 +95,7 @@ export class ObjectReader {
           const awake = new Promise<void>((resolve) => {
             wake = resolve;
           });
-          this.#process?.stdout.resume();
+          session()?.resume();
           await awake;
         }
       }
@@ -97,23 +103,26 @@ export class ObjectReader {
     } finally {
       // whoever stops early leaves the rest to be read past
       isWanted = false;
-      this.#process?.stdout.resume();
+      session()?.resume();
     }
   }
 
-  /** Ends the process; the next read starts another. */
+  /** Ends the process once it has answered; the next read starts another. */
   async close(): Promise<void> {
-    const process = this.#process;
-    this.#process = undefined;
-    if (process === undefined) return;
-    process.kill();
-    await process.ended.catch(() => undefined);
+    const session = this.#session;
+    this.#session = undefined;
+    if (session === undefined) return;
+    if (session.waiting.length > 0) session.process.stdin.end();
+    else {
+      session.process.kill();
+      await session.process.ended.catch(() => undefined);
+    }
   }
 
   #request(sink: ObjectSink): void {
     try {
-      const process = this.#ready();
-      this.#waiting.push(sink);
+      const { process, waiting } = this.#ready();
+      waiting.push(sink);
       process.keepAlive(true);
       process.stdin.write(`${sink.name}\n`);
     } catch (error) {
@@ -121,66 +130,82 @@ export class ObjectReader {
     }
   }
 
-  #ready(): GitProcess {
-    if (
-      this.#process !== undefined &&
-      this.#waiting.length === 0 &&
-      this.#packs !== packsState(this.#gitDir)
-    ) {
-      this.#process.kill();
-      this.#process = undefined;
+  #ready(): Session {
+    const idle = this.#session?.waiting.length === 0 ? this.#session : undefined;
+    if (idle !== undefined) {
+      const packs = lookAtPacks(this.#gitDir, this.#packs);
+      // git finds new packs by itself, and holds on to those that were removed
+      const lost = packs !== this.#packs && [...this.#packs.names].some((name) => !packs.names.has(name));
+      this.#packs = packs;
+      if (lost) {
+        idle.process.kill();
+        this.#session = undefined;
+      }
     }
-    this.#process ??= this.#start();
-    return this.#process;
+    this.#session ??= this.#start();
+    return this.#session;
   }
 
-  #start(): GitProcess {
-    this.#packs = packsState(this.#gitDir);
+  #start(): Session {
+    this.#packs = lookAtPacks(this.#gitDir, NO_PACKS);
     const process = this.#git.start({ args: ['cat-file', '--batch'], gitDir: this.#gitDir, isolated: true });
+    const session: Session = { process, waiting: [] };
+    const { waiting } = session;
     const parser = new BatchParser(
-      () => this.#waiting[0],
-      () => this.#answered(process),
+      () => waiting[0],
+      () => {
+        waiting.shift();
+        if (waiting.length === 0) process.keepAlive(false);
+      },
     );
     process.stdout.on('data', (bytes: Buffer) => parser.feed(bytes));
     process.ended.then(
-      ({ stderr }) => this.#ended(process, stderr),
-      (error: unknown) => this.#failAll(process, error as WaymarkError),
+      ({ stderr }) => this.#ended(session, stderr),
+      (error: unknown) => this.#failAll(session, error as WaymarkError),
     );
-    return process;
-  }
-
-  #answered(process: GitProcess): void {
-    this.#waiting.shift();
-    if (this.#waiting.length === 0) process.keepAlive(false);
+    return session;
   }
 
   /** Git dies of an object it cannot unpack: that one is damaged, the others are asked of a new process. */
-  #ended(process: GitProcess, stderr: string): void {
-    if (process !== this.#process) return;
-    this.#process = undefined;
+  #ended(session: Session, stderr: string): void {
+    if (this.#session === session) this.#session = undefined;
     if (/not a git repository|bad config/.test(stderr)) {
       const reason = `Shadow repository ${this.#gitDir} is damaged: ${stderr.trim()}`;
-      this.#failAll(process, new WaymarkError('STORE_CORRUPT', reason));
+      this.#failAll(session, new WaymarkError('STORE_CORRUPT', reason));
       return;
     }
-    const culprit = this.#waiting.shift();
+    const culprit = session.waiting.shift();
     culprit?.fail(
       new WaymarkError(
         'OBJECT_CORRUPT',
         `Object ${culprit.name} of the shadow repository is damaged: ${stderr.trim()}`,
       ),
     );
-    for (const sink of this.#waiting.splice(0)) this.#request(sink);
+    for (const sink of session.waiting.splice(0)) this.#request(sink);
   }
 
-  #failAll(process: GitProcess, error: WaymarkError): void {
-    if (this.#process === process) this.#process = undefined;
-    for (const sink of this.#waiting.splice(0)) sink.fail(error);
+  #failAll(session: Session, error: WaymarkError): void {
+    if (this.#session === session) this.#session = undefined;
+    for (const sink of session.waiting.splice(0)) sink.fail(error);
   }
 }
 
-/** Changes when a pack comes or goes: a running git may hold one that was removed. */
-function packsState(gitDir: string): string {
-  const stats = lstatSync(join(gitDir, 'objects', 'pack'), { bigint: true, throwIfNoEntry: false });
-  return stats === undefined ? 'none' : `${stats.ino} ${stats.mtimeNs}`;
+/** Pieces that may lie in memory before git has to wait. */
+const MOST_QUEUED = 4;
+
+interface Packs {
+  readonly state: string;
+  readonly names: ReadonlySet<string>;
+}
+
+const NO_PACKS: Packs = { state: '', names: new Set() };
+
+/** Lists the packs, at the price of one `lstat` while nothing changed. */
+function lookAtPacks(gitDir: string, last: Packs): Packs {
+  const directory = join(gitDir, 'objects', 'pack');
+  const stats = lstatSync(directory, { bigint: true, throwIfNoEntry: false });
+  if (stats === undefined) return NO_PACKS;
+  const state = `${stats.ino} ${stats.mtimeNs}`;
+  if (state === last.state) return last;
+  return { state, names: new Set(readdirSync(directory).filter((name) => name.endsWith('.pack'))) };
 }

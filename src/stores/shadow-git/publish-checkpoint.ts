@@ -9,6 +9,7 @@ import { type CheckpointRef, deleteRefs, readRefs, syncRefs } from './checkpoint
 import { commitMessage, writeTable } from './checkpoint-table.ts';
 import { blobName, FastImport, type ObjectName } from './fast-import.ts';
 import type { StoredSnapshot } from './object-map.ts';
+import { readOne } from './read-manifests.ts';
 import { contentRef, manifestRef } from './ref-names.ts';
 import type { ShadowContext } from './shadow-context.ts';
 import type { ShadowObjects } from './shadow-objects.ts';
@@ -35,24 +36,30 @@ export async function publishCheckpoint(
       `Snapshot ${snapshot.root} of checkpoint ${id} is not in the shadow repository`,
     );
   }
-  const { checkpoints } = await readRefs(context);
+  const { checkpoints } = await readRefs(context, objects.reader);
   const others = checkpoints.filter((other) => other.id !== id);
   const place = `${record.sessionId} ${record.seq}`;
-  if (others.some((other) => other.place === place) || (!replace && others.length < checkpoints.length)) {
+  const { bytes, digest } = encodeManifest(record);
+  const existing = checkpoints.find((other) => other.id === id);
+  if (existing !== undefined && !replace) {
+    const { sandboxRef, filesystemPath, digest: stored } = await readOne(objects.reader, existing);
+    if (stored === digest) return { sandboxRef, filesystemPath, digest };
+  }
+  if (others.some((other) => other.place === place) || (!replace && existing !== undefined)) {
     throw new WaymarkError('CHECKPOINT_IN_USE', `Checkpoint ${place} exists already`);
   }
-  const { bytes, digest } = encodeManifest(record);
   const importer = new FastImport(context);
   try {
     const { commit, manifestCommit } = await importCommits(importer, record, message, bytes, stored);
     syncRefs(context);
+    objects.noteWritten([]);
     const own: CheckpointRef = { id, commit, message, manifestCommit, place, pinned: false };
     writeTable(context, [own, ...others]);
     if (others.every((other) => other.id < id)) pointHead(context, own);
     return { sandboxRef: commit, filesystemPath: contentRef(id), digest };
   } catch (error) {
     await importer.abandon();
-    if (!replace) await withdraw(context, record, error);
+    if (!replace) await withdraw(context, objects, record, error);
     throw error;
   }
 }
@@ -93,9 +100,14 @@ export function pointHead(context: ShadowContext, newest: Pick<CheckpointRef, 'i
   durableWrite(context.fs, join(context.gitDir, 'HEAD'), Buffer.from(`ref: ${contentRef(newest.id)}\n`));
 }
 
-async function withdraw(context: ShadowContext, { id }: CheckpointRecord, cause: unknown): Promise<void> {
+async function withdraw(
+  context: ShadowContext,
+  objects: ShadowObjects,
+  { id }: CheckpointRecord,
+  cause: unknown,
+): Promise<void> {
   try {
-    const { checkpoints, leftovers } = await readRefs(context);
+    const { checkpoints, leftovers } = await readRefs(context, objects.reader);
     const own = [contentRef(id), manifestRef(id)];
     const published = checkpoints.some((checkpoint) => checkpoint.id === id);
     await deleteRefs(context, published ? own : leftovers.filter((ref) => own.includes(ref)));

@@ -12,7 +12,7 @@ export async function readManifests(
   context: ShadowContext,
   reader: ObjectReader,
 ): Promise<{ readonly manifests: readonly StoredManifest[]; readonly problems: readonly StoreProblem[] }> {
-  const { checkpoints } = await readRefs(context);
+  const { checkpoints } = await readRefs(context, reader);
   const manifests: StoredManifest[] = [];
   const problems: StoreProblem[] = [];
   for (const checkpoint of checkpoints) {
@@ -31,7 +31,7 @@ export async function readManifest(
   reader: ObjectReader,
   where: CheckpointLocation,
 ): Promise<StoredManifest> {
-  const { checkpoints } = await readRefs(context);
+  const { checkpoints } = await readRefs(context, reader);
   const checkpoint = checkpoints.find(({ id }) => id === where.id);
   if (checkpoint === undefined) {
     throw new WaymarkError('OBJECT_MISSING', `Checkpoint ${where.id} is not in the shadow repository`);
@@ -46,7 +46,8 @@ export async function readManifest(
   return manifest;
 }
 
-async function readOne(reader: ObjectReader, checkpoint: CheckpointRef): Promise<StoredManifest> {
+/** Reads the manifest behind a checkpoint's refs. */
+export async function readOne(reader: ObjectReader, checkpoint: CheckpointRef): Promise<StoredManifest> {
   const { id, commit, manifestCommit, pinned } = checkpoint;
   const { content } = await reader.read(`${manifestCommit}:manifest.json`);
   const { record, digest } = decodeManifest(content, `Manifest of checkpoint ${id}`);

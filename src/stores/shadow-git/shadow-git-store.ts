@@ -99,7 +99,7 @@ class ShadowGitStore implements SnapshotStore {
   async retract({ id }: CheckpointLocation): Promise<void> {
     using _stage = await lockStage(this.#context);
     if (!(await this.#exists())) return;
-    const { checkpoints, leftovers } = await readRefs(this.#context);
+    const { checkpoints, leftovers } = await readRefs(this.#context, this.#objects.reader);
     const own = [contentRef(id), manifestRef(id)];
     const others = checkpoints.filter((checkpoint) => checkpoint.id !== id);
     const isPublished = others.length < checkpoints.length;

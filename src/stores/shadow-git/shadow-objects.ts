@@ -3,6 +3,7 @@ import { isWaymarkError, WaymarkError } from '../../domain/errors.ts';
 import type { ContentHash } from '../../domain/ids.ts';
 import { decodeNode, isSegment } from '../entry-tree/decode-node.ts';
 import type { ReadNode } from '../entry-tree/tree-reader.ts';
+import { contentToken } from './content-token.ts';
 import type { ObjectName } from './fast-import.ts';
 import { indexObjects } from './index-objects.ts';
 import { ObjectMap, type StoredSnapshot } from './object-map.ts';
@@ -20,6 +21,8 @@ export class ShadowObjects {
   #indexed = false;
   readonly #nodes = new Map<ContentHash, Buffer>();
   #nodeBytes = 0;
+  /** content token for which the remembered nodes are known to be stored */
+  #token = '';
 
   constructor(context: ShadowContext) {
     this.#context = context;
@@ -49,6 +52,18 @@ export class ShadowObjects {
     return this.#checked(hash, await this.#nameOf(hash));
   }
 
+  /** Reads a blob that the map knows to tell whether it can be relied on. */
+  async stateOf(hash: ContentHash): Promise<'whole' | 'missing' | 'corrupt'> {
+    try {
+      for await (const _piece of this.stream(hash));
+      return 'whole';
+    } catch (error) {
+      if (isWaymarkError(error, 'OBJECT_MISSING')) return 'missing';
+      if (isWaymarkError(error, 'OBJECT_CORRUPT')) return 'corrupt';
+      throw error;
+    }
+  }
+
   async *stream(hash: ContentHash): AsyncGenerator<Buffer, undefined> {
     const sum = createHash('sha256');
     for await (const piece of this.reader.stream(await this.#nameOf(hash))) {
@@ -64,6 +79,7 @@ export class ShadowObjects {
    * @throws WaymarkError `OBJECT_MISSING`, `OBJECT_CORRUPT`, `MANIFEST_INVALID`
    */
   async nodes(root: ContentHash, tolerant = false): Promise<ReadNode> {
+    this.#checkNodes();
     const loaded = new Map<ContentHash, Buffer | WaymarkError>();
     for (let level = new Set([root]); level.size > 0; ) {
       const read = await this.#readNodes(level, tolerant);
@@ -92,8 +108,19 @@ export class ShadowObjects {
     return found !== undefined && (await this.#exists(found.holder)) ? found : undefined;
   }
 
-  /** Remembers nodes that were just written. */
-  keepNodes(nodes: Iterable<readonly [ContentHash, Buffer]>): void {
+  /** Remembers nodes that were just written, and trusts those known already: only we changed the repository meanwhile. */
+  noteWritten(nodes: Iterable<readonly [ContentHash, Buffer]>): void {
+    this.#keepNodes(nodes);
+    this.#token = contentToken(this.#context.gitDir);
+  }
+
+  #checkNodes(): void {
+    const token = contentToken(this.#context.gitDir);
+    if (token !== this.#token) this.#nodes.clear();
+    this.#token = token;
+  }
+
+  #keepNodes(nodes: Iterable<readonly [ContentHash, Buffer]>): void {
     for (const [hash, bytes] of nodes) {
       if (this.#nodes.has(hash)) continue;
       if (this.#nodeBytes > CACHED_BYTES) {
@@ -137,7 +164,7 @@ export class ShadowObjects {
         }
       }),
     );
-    for (const [hash, node] of read) if (node instanceof Buffer) this.keepNodes([[hash, node]]);
+    for (const [hash, node] of read) if (node instanceof Buffer) this.#keepNodes([[hash, node]]);
     return read;
   }
 

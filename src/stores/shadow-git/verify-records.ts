@@ -24,7 +24,7 @@ export async function verifyRecords(
   const verdicts: Verdicts = new Map();
   const judged = new Set<ContentHash>();
   const whole = new Set<ContentHash>();
-  const { checkpoints } = await readRefs(context);
+  const { checkpoints } = await readRefs(context, objects.reader);
   for (const { id, sessionId, seq, snapshot } of records) {
     try {
       const sandboxRef = checkpoints.find((checkpoint) => checkpoint.id === id)?.commit ?? null;

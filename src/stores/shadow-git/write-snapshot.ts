@@ -11,7 +11,7 @@ import { type ReadNode, TreeReader } from '../entry-tree/tree-reader.ts';
 import { encodeRules } from '../rules-blob.ts';
 import { settleDraft } from '../settle-draft.ts';
 import type { WrittenSnapshot } from '../snapshot-store.ts';
-import { importSink } from './draft-sink.ts';
+import { ImportSink } from './draft-sink.ts';
 import { blobName, EMPTY_TREE, FastImport, type ObjectName, type TreeChange } from './fast-import.ts';
 import type { StoredBlob } from './object-map.ts';
 import { PENDING } from './ref-names.ts';
@@ -49,10 +49,10 @@ export async function writeSnapshot(
     importer ??= new FastImport(context);
     return importer;
   };
-  const sink = importSink(map, importing);
+  const sink = new ImportSink(context, objects, map, importing);
   try {
     const { edits, read } = await settleDraft(draft, sink);
-    const links = await storeLinks(edits, importing);
+    await sink.settle();
     const tree = editTree(base?.root, edits, base?.readNode ?? noNode);
     const rulesBytes = encodeRules(draft.rules);
     const rules = digestOf('sha256', rulesBytes, 'hex') as ContentHash;
@@ -60,6 +60,7 @@ export async function writeSnapshot(
     if (importer === undefined && (await objects.snapshot(tree.root, rules)) !== undefined) {
       return { ref, read, bytesWritten: 0, blobsWritten: 0, pendingRef: undefined };
     }
+    const links = await storeLinks(edits, importing);
     const blobs: StoredBlob[] = [...sink.blobs.values()];
     for (const bytes of [...tree.newNodes.values(), rulesBytes]) {
       await importing().blob(bytes);
@@ -103,14 +104,13 @@ export async function writeSnapshot(
     const [holder, files = EMPTY_TREE] = await importing().finish();
     if (holder === undefined)
       throw new WaymarkError('INTERNAL', 'git fast-import did not name the tree it made');
-    const fresh = [...sink.blobs.keys()].filter((hash) => map.nameOf(hash) === undefined);
     map.add(blobs, [{ root: tree.root, rules, holder, tree: files }]);
-    objects.keepNodes(tree.newNodes);
+    objects.noteWritten(tree.newNodes);
     return {
       ref,
       read,
       bytesWritten: added(packs, packSizes(context.gitDir)),
-      blobsWritten: fresh.length,
+      blobsWritten: sink.fresh.size,
       pendingRef,
     };
   } catch (error) {
