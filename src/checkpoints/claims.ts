@@ -65,6 +65,8 @@ function touches(a: string, b: string): boolean {
   return a === b || inside(a, b) || inside(b, a);
 }
 
+/** What lies in a workspace's `.waymark` (worktrees, sandboxes) is no part of it: no capture or restore of the workspace looks there. */
 function inside(child: string, parent: string): boolean {
-  return child.startsWith(parent.endsWith('/') ? parent : `${parent}/`);
+  const prefix = parent.endsWith('/') ? parent : `${parent}/`;
+  return child.startsWith(prefix) && !child.startsWith(`${prefix}.waymark/`);
 }

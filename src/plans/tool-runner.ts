@@ -11,6 +11,8 @@ import type { CheckpointService } from './checkpoint-service.ts';
 import type { ToolStep } from './document/plan-document.ts';
 import type { PlanLog } from './plan-log.ts';
 import type { PlanScope } from './plan-scope.ts';
+import { stepEnvironment } from './step-environment.ts';
+import type { NoteStep } from './step-operations.ts';
 import type { ToolOutcome } from './tools/tool.ts';
 import { builtInTools, type ToolFor } from './tools/tools.ts';
 
@@ -25,6 +27,8 @@ export interface ToolRunnerOptions {
   readonly autoCreateOn: readonly Trigger[];
   readonly checkpointService?: CheckpointService;
   readonly tools?: ToolFor;
+  /** Told of each step that has ended, with the checkpoints on either side. */
+  readonly noteStep?: NoteStep;
 }
 
 /** One execution of a tool and how it went. */
@@ -54,8 +58,10 @@ export class ToolRunner {
   /** Runs the step, again where it fails and may be retried. The decision returned is `complete` or `errored`; nothing is thrown for a step that fails. */
   async run(scope: PlanScope, step: ToolStep, queued: Decision): Promise<Decision> {
     let decision = queued;
+    let first: CheckpointId | null = null;
     for (let left = step.retry; ; left -= 1) {
       const before = await this.#fire('on_tool_write', scope, step, decision, decision.attempts + 1);
+      first ??= before;
       decision = this.#started(step, decision, before);
       const attempt = await this.#attempt(scope, step, decision);
       const again = !attempt.ok && left > 0 && !scope.signal.aborted && attempt.error.code !== 'UNSAFE_PATH';
@@ -70,7 +76,9 @@ export class ToolRunner {
       );
       if (after !== null)
         decision = this.#options.repository.changeDecision(decision.id, { checkpointAfter: after });
-      if (!again) return decision;
+      if (again) continue;
+      await this.#options.noteStep?.(scope.plan, decision, first, after);
+      return decision;
     }
   }
 
@@ -80,7 +88,7 @@ export class ToolRunner {
       const outcome = await this.#tools(step).run(step, {
         root: scope.root,
         fs,
-        environment: scope.environment,
+        environment: stepEnvironment(scope, decision),
         agents,
         guidance: scope.guidance,
         signal: scope.signal,

@@ -47,6 +47,6 @@ export interface PlanRepository {
 
   /** Appends to the log and numbers the event. */
   appendEvent(event: NewEvent): PlanEvent;
-  /** Of one plan, oldest first. */
-  events(planId: PlanId): readonly PlanEvent[];
+  /** Of one plan, oldest first; only those after `since` where it is given. */
+  events(planId: PlanId, since?: number): readonly PlanEvent[];
 }

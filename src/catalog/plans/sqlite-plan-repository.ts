@@ -27,7 +27,8 @@ const PLANS: TableShape<Plan> = {
     'createdAt',
     'updatedAt',
   ],
-  json: ['sandbox', 'error'],
+  // A path may hold bytes that SQLite's text cannot; JSON escapes them.
+  json: ['workspace', 'sandbox', 'error'],
   flags: ['invalidated'],
 };
 
@@ -153,7 +154,7 @@ export function createPlanRepository(database: Database, clock: Clock): PlanRepo
     rollbacks: (planId) => rollbacks.select('WHERE plan_id = ? ORDER BY rowid', planId),
 
     appendEvent: (event) => atomically(`event ${event.kind}`, () => append(database, clock, event)),
-    events: (planId) => events.select('WHERE plan_id = ? ORDER BY seq', planId),
+    events: (planId, since = 0) => events.select('WHERE plan_id = ? AND seq > ? ORDER BY seq', planId, since),
   };
 }
 

@@ -1,0 +1,67 @@
+import { WaymarkError } from '../domain/errors.ts';
+import type { Plan } from '../domain/plan.ts';
+import { isWantedChange } from '../domain/wanted-change.ts';
+import type { PlanEngine } from './plan-engine.ts';
+import type { PlanHome } from './plan-home.ts';
+import { movePlan } from './plan-phases.ts';
+import { requireSandbox, sandboxExists } from './plan-sandboxes.ts';
+import type { ApplyOptions, ApplyResult } from './plan-service.ts';
+
+/** Brings a complete plan's result to its workspace. The caller holds the plan. */
+export async function applyPlan(
+  { repository, log }: PlanHome,
+  engine: PlanEngine,
+  plan: Plan,
+  options: ApplyOptions,
+): Promise<ApplyResult> {
+  refuseUnlessComplete(plan);
+  const applied = () => movePlan(repository, log, plan.id, { phase: 'apply', state: 'applied' });
+  if (plan.sandbox.strategy === 'none') return { plan: options.dryRun ? plan : applied(), result: undefined };
+  requireSandbox(plan);
+  const result = await engine.results.bring(plan, plan.workspace, options);
+  if (options.dryRun) return { plan, result };
+  if (result.skipped.some(isWantedChange)) return { plan: repository.plan(plan.id) ?? plan, result };
+  const done = applied();
+  await removeSandboxes(repository, engine, done, ({ strategy }) => strategy === 'filesystem_copy');
+  return { plan: repository.plan(plan.id) ?? done, result };
+}
+
+function refuseUnlessComplete({ id, parentId, phase, state }: Plan): void {
+  const refuse = (why: string) =>
+    new WaymarkError('BUSINESS_RULE_VIOLATION', `Apply blocked: ${why} (${id})`);
+  if (parentId !== null) throw refuse('the result of a subplan is brought to its parent');
+  if (state === 'applied') throw refuse('plan is already applied');
+  if (state !== 'complete') throw refuse(`plan is ${phase}/${state}, not complete`);
+}
+
+/** Ends a plan that nobody works on. A sandbox of its own goes after a final checkpoint; without one it stays. The caller holds the plan. */
+export async function cancelPlan(
+  { repository, log }: PlanHome,
+  engine: PlanEngine,
+  plan: Plan,
+): Promise<Plan> {
+  if (plan.state === 'applied')
+    throw new WaymarkError('BUSINESS_RULE_VIOLATION', `Cancel blocked: plan is already applied (${plan.id})`);
+  if (plan.state !== 'cancelled')
+    movePlan(repository, log, plan.id, { phase: plan.phase, state: 'cancelled' });
+  if (plan.sandbox.strategy !== 'none' && sandboxExists(plan)) {
+    await engine.checkpointService.createCheckpoint({
+      planId: plan.id,
+      checkpointType: 'manual',
+      metadata: { reason: 'pre-cancel', phase: plan.phase },
+    });
+  }
+  await removeSandboxes(repository, engine, plan, () => true);
+  return repository.plan(plan.id) ?? plan;
+}
+
+async function removeSandboxes(
+  repository: PlanHome['repository'],
+  engine: PlanEngine,
+  plan: Plan,
+  which: (sandbox: Plan['sandbox']) => boolean,
+): Promise<void> {
+  for (const child of repository.plans({ parentId: plan.id }))
+    await removeSandboxes(repository, engine, child, which);
+  if (which(plan.sandbox)) await engine.sandboxes.remove(plan);
+}

@@ -1,0 +1,60 @@
+import type { Settings } from '../config/settings.ts';
+import type { Decision } from '../domain/decision.ts';
+import { PlanExecutor } from './plan-executor.ts';
+import type { PlanHome } from './plan-home.ts';
+import { PlanSandboxes } from './plan-sandboxes.ts';
+import { filesystemCopy } from './sandbox/filesystem-copy.ts';
+import { gitWorktree } from './sandbox/git-worktree.ts';
+import { inPlace } from './sandbox/in-place.ts';
+import type { SandboxResults } from './sandbox-results.ts';
+import { stepOperations } from './step-operations.ts';
+import { SubplanExecutionService } from './subplan-execution-service.ts';
+import { takeBackSteps } from './take-back-step.ts';
+import { ToolRunner } from './tool-runner.ts';
+import { WorkspaceCheckpointService } from './workspace-checkpoint-service.ts';
+import { WorkspaceSandboxResults } from './workspace-sandbox-results.ts';
+import { workspaceWaves } from './workspace-waves.ts';
+
+/** What executes the plans of one workspace. */
+export interface PlanEngine {
+  readonly executor: PlanExecutor;
+  readonly sandboxes: PlanSandboxes;
+  readonly results: SandboxResults;
+  readonly checkpointService: WorkspaceCheckpointService;
+}
+
+export type MayRepeat = (decision: Decision) => Promise<boolean>;
+
+/** Puts the parts together, with the settings of the workspace (not those that a sandbox carries). */
+export function createPlanEngine(
+  planHome: PlanHome,
+  { autoCreateOn, agents }: Pick<Settings, 'autoCreateOn' | 'agents'>,
+  mayRepeat?: MayRepeat,
+): PlanEngine {
+  const { home, repository, log } = planHome;
+  const { clock, ids, fs } = home;
+  const checkpointService = new WorkspaceCheckpointService(planHome);
+  const results = new WorkspaceSandboxResults(planHome);
+  const sandboxes = new PlanSandboxes({
+    repository,
+    log,
+    results,
+    strategies: {
+      none: inPlace,
+      filesystem_copy: filesystemCopy(fs, [home.layout.home]),
+      git_worktree: gitWorktree(home),
+    },
+  });
+  const common = { repository, log, clock, ids, autoCreateOn, checkpointService };
+  const toolRunner = new ToolRunner({ ...common, fs, agents, noteStep: stepOperations(planHome) });
+  const waves = workspaceWaves(planHome);
+  const subplans = new SubplanExecutionService({ ...common, sandboxes, results, waves });
+  const executor = new PlanExecutor({
+    ...common,
+    toolRunner,
+    subplans,
+    takeBackStep: takeBackSteps(planHome),
+    ...(mayRepeat === undefined ? {} : { mayRepeat }),
+  });
+  return { executor, sandboxes, results, checkpointService };
+}

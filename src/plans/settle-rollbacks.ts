@@ -1,0 +1,79 @@
+import { takenBack } from '../checkpoints/choose-operation.ts';
+import type { Operation } from '../domain/operation.ts';
+import type { Plan, PlanRollback } from '../domain/plan.ts';
+import { momentOf } from './moment-of-checkpoint.ts';
+import { planCheckpointOf } from './plan-checkpoint.ts';
+import { contextFor, type PlanHome } from './plan-home.ts';
+import { sandboxExists } from './plan-sandboxes.ts';
+import { ownerOf } from './roll-back-plan.ts';
+import { applyDecisionRollback, planDecisionRollback } from './rollback-decisions.ts';
+
+/**
+ * Makes the records of a plan agree with the files of its sandbox again: a rollback that a kill interrupted is finished where the restore was done and
+ * dropped where it was not; one whose restore was undone since is undone too, unless steps ran after it. The caller holds the plan.
+ */
+export function settleRollbacks(planHome: PlanHome, plan: Plan): void {
+  const { repository } = planHome;
+  for (const child of repository.plans({ parentId: plan.id })) settleRollbacks(planHome, child);
+  const rollbacks = repository
+    .rollbacks(plan.id)
+    .filter(({ state }) => state === 'pending' || state === 'done');
+  if (rollbacks.length === 0 || !sandboxExists(plan)) return;
+  const context = contextFor(planHome, plan, plan.sandbox.path);
+  const operations = context.catalog.operations({ dirHash: context.identity.dirHash });
+  const undone = takenBack(context, operations);
+  for (const rollback of rollbacks) {
+    if (rollback.state === 'pending') settlePending(planHome, plan, rollback, operations);
+    else if (rollback.operationId !== null && undone.has(rollback.operationId))
+      takeBackMarks(planHome, plan, rollback);
+  }
+}
+
+function settlePending(
+  { repository, log, ...rest }: PlanHome,
+  plan: Plan,
+  rollback: PlanRollback,
+  operations: readonly Operation[],
+): void {
+  const planHome = { repository, log, ...rest };
+  const restore = operations.find(
+    ({ kind, startedAt, description }) =>
+      kind === 'restore' && startedAt >= rollback.at && description === `to ${rollback.checkpointId}`,
+  );
+  const record = planHome.checkpointRecords.get(rollback.checkpointId);
+  if (restore?.status !== 'done' || record === undefined) {
+    repository.changeRollback(rollback.id, { state: 'abandoned' });
+    return;
+  }
+  const seq = momentOf(repository, plan, planCheckpointOf(record));
+  log.atomically('rollback-finished', () => {
+    applyDecisionRollback(repository, planDecisionRollback(repository, ownerOf(planHome, plan), seq), {
+      mark: 'rolled_back',
+      markSeq: rollback.seq,
+      state: 'queued',
+    });
+    repository.changeRollback(rollback.id, {
+      state: 'done',
+      safetyCheckpointId: restore.before,
+      operationId: restore.id,
+    });
+  });
+}
+
+/** Going back to the moment of the rollback itself is what undoes it. */
+function takeBackMarks(planHome: PlanHome, plan: Plan, rollback: PlanRollback): void {
+  const { repository, log } = planHome;
+  const owner = ownerOf(planHome, plan);
+  const back = planDecisionRollback(repository, owner, rollback.seq);
+  log.atomically('rollback-undone', () => {
+    if (back.undone.every(({ startedSeq }) => startedSeq === null)) {
+      const { seq } = log.record({
+        planId: plan.id,
+        kind: 'rollback_undone',
+        checkpointId: rollback.checkpointId,
+      });
+      applyDecisionRollback(repository, back, { mark: 'rolled_back', markSeq: seq, state: 'queued' });
+    }
+    repository.changeRollback(rollback.id, { state: 'undone' });
+  });
+}

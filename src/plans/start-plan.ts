@@ -1,0 +1,41 @@
+import { newSessionId, useSession } from '../checkpoints/session.ts';
+import type { PlanId, RunId } from '../domain/ids.ts';
+import type { Plan } from '../domain/plan.ts';
+import { loadPlanFile } from './document/load-plan-file.ts';
+import { newPlan } from './new-records.ts';
+import { contextFor, type PlanHome } from './plan-home.ts';
+import type { RunPlanOptions } from './plan-service.ts';
+
+/** Reads a plan file and records the plan, ready to be executed. Tells whether its session is new. */
+export async function startPlan(
+  { home, repository, log, ...rest }: PlanHome,
+  options: RunPlanOptions,
+): Promise<{ readonly plan: Plan; readonly newSession: boolean }> {
+  const document = await loadPlanFile(options.file, options.variables);
+  const context = contextFor(
+    { home, repository, log, ...rest },
+    { runId: null, sessionId: null },
+    options.workspace,
+  );
+  const { identity } = context;
+  const session = useSession(context, options.session ?? context.currentSession ?? newSessionId(context));
+  home.catalog.saveWorkspace(identity);
+  const id = home.ids.ulid() as PlanId;
+  const strategy = options.worktree ? 'git_worktree' : (document.sandbox ?? 'none');
+  const sandbox = { strategy, path: '', owner: 'own', state: 'creating', branch: null, base: null } as const;
+  const plan = newPlan(home, document, {
+    id,
+    parentId: null,
+    parentDecisionId: null,
+    workspace: identity.path,
+    dirHash: identity.dirHash,
+    sessionId: session.id,
+    runId: `plan-${id.toLowerCase()}` as RunId,
+    sandbox,
+  });
+  log.atomically('plan-created', () => {
+    repository.addPlan(plan);
+    log.record({ planId: id, kind: 'plan_created', data: { name: plan.name, file: options.file } });
+  });
+  return { plan, newSession: session.isNew };
+}
