@@ -103,8 +103,10 @@ function recordEnd(context: WorkspaceContext, journal: RestoreJournal, result: A
     changedCount: 0,
     skippedCount: result.skips.length,
   };
-  if (operation.status === 'open')
-    return catalog.finishOperation(operation.id, { ...end, status: 'interrupted' });
+  if (operation.status === 'open') {
+    catalog.finishOperation(operation.id, { ...end, status: 'interrupted' });
+    return;
+  }
   const undo = {
     ...operation,
     ...end,
