@@ -13,7 +13,7 @@ import {
   startRun,
 } from './apply-run.ts';
 import { settleDisplaced } from './displacement.ts';
-import { skipReasonOf } from './failure.ts';
+import { failure, skipReasonOf } from './failure.ts';
 import { setDirectoryModes, syncDirectories } from './finish-directories.ts';
 import { removeEntries } from './remove-entries.ts';
 import type { RestoreAction, RestorePlan } from './restore-plan.ts';
@@ -67,7 +67,11 @@ export async function applyRestore(input: ApplyInput): Promise<ApplyResult> {
 export async function executeSteps(run: ApplyRun, steps: readonly Step[]): Promise<void> {
   removeEntries(run, steps);
   await writeEntries(run, steps);
-  for (const step of steps) settle(run, step);
+  const unsettled = steps.filter((step) => settle(run, step) !== undefined);
+  for (const step of unsettled) {
+    const error = settle(run, step);
+    if (error !== undefined) note(run, step.path, skipReasonOf(error, step.path), messageOf(error));
+  }
   setDirectoryModes(run, steps);
   syncDirectories(run);
   verifyWritten(run, steps);
@@ -81,12 +85,14 @@ export function resultOf(run: ApplyRun, steps: readonly Step[]): ApplyResult {
   };
 }
 
-function settle(run: ApplyRun, step: Step): void {
+/** @returns why a temporary of the step could not be dealt with */
+function settle(run: ApplyRun, step: Step): unknown {
   try {
     settleDisplaced(run, step);
     if (step.lingering) removeTemporary(run, step);
-    if (step.lingering) note(run, step.path, 'blocked', 'A temporary file beside it could not be removed');
+    return step.lingering ? failure('EACCES', 'A temporary file beside it could not be removed') : undefined;
   } catch (error) {
-    note(run, step.path, skipReasonOf(error, step.path), messageOf(error));
+    skipReasonOf(error, step.path);
+    return error;
   }
 }

@@ -2,7 +2,7 @@ import { comparePaths, type RelPath } from '../domain/rel-path.ts';
 import type { DirectoryEntry } from '../domain/snapshot.ts';
 import { type ApplyRun, finishStep, messageOf, note, type Step, skipStep } from './apply-run.ts';
 import { codeOf, skipReasonOf } from './failure.ts';
-import { findEntry } from './found-entry.ts';
+import { findEntry, findReachable } from './found-entry.ts';
 
 /** Gives directories their final modes, the deepest first, so that none is closed before the work in it is done. */
 export function setDirectoryModes(run: ApplyRun, steps: readonly Step[]): void {
@@ -12,7 +12,10 @@ export function setDirectoryModes(run: ApplyRun, steps: readonly Step[]): void {
     try {
       setMode(run, path, wanted, ours);
     } catch (error) {
-      note(run, path, skipReasonOf(error, path), messageOf(error));
+      const step = steps.find((candidate) => candidate.path === path);
+      const reason = skipReasonOf(error, path);
+      if (step === undefined) note(run, path, reason, messageOf(error));
+      else skipStep(run, step, reason, messageOf(error));
     }
   }
 }
@@ -36,7 +39,7 @@ function adoptMode(run: ApplyRun, step: Step): void {
 }
 
 function setMode(run: ApplyRun, path: RelPath, wanted: number, ours: readonly number[]): void {
-  const found = findEntry(run.tree, path);
+  const found = findReachable(run.tree, path);
   if (found?.kind !== 'directory' || found.mode === wanted) return;
   if (!ours.includes(found.mode)) {
     note(run, path, 'changed', 'Its mode was changed while the restore was going on');

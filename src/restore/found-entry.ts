@@ -1,6 +1,7 @@
 import { lstatSync, readlinkSync } from 'node:fs';
 import { decodeName, type RelPath, toFsPath } from '../domain/rel-path.ts';
 import type { Entry } from '../domain/snapshot.ts';
+import { codeOf } from './failure.ts';
 import { hashFile } from './hash-file.ts';
 import type { WorkspaceTree } from './workspace-tree.ts';
 
@@ -46,6 +47,22 @@ function findAt(at: string): FoundEntry | undefined {
     gid: Number(stats.gid),
     target: kind === 'symlink' ? decodeName(readlinkSync(toFsPath(at), 'buffer')) : undefined,
   };
+}
+
+/** The same, where a path below something that is no directory (any more, or yet) is absent. */
+export function findReachable(tree: WorkspaceTree, path: RelPath): FoundEntry | undefined {
+  return isReachable(tree, path) ? findEntry(tree, path) : undefined;
+}
+
+/** Tells whether all that a path lies below are directories. */
+export function isReachable(tree: WorkspaceTree, path: RelPath): boolean {
+  try {
+    tree.locate(path);
+    return true;
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR', 'ELOOP'].includes(codeOf(error) ?? '')) return false;
+    throw error;
+  }
 }
 
 /** Tells whether a path still looks as a snapshot recorded it: kind, size, mtime and mode; of a directory kind and mode. */

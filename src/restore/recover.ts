@@ -12,8 +12,8 @@ import {
   skipStep,
   startRun,
 } from './apply-run.ts';
-import { codeOf, skipReasonOf } from './failure.ts';
-import { type FoundEntry, findEntry, holdsEntry } from './found-entry.ts';
+import { skipReasonOf } from './failure.ts';
+import { type FoundEntry, findReachable, holdsEntry, isReachable } from './found-entry.ts';
 import { type Ends, recoverTemporaries } from './recover-temporaries.ts';
 import type { RestoreJournal } from './restore-journal.ts';
 import type { RestoreAction } from './restore-plan.ts';
@@ -77,9 +77,9 @@ function planRecovery(
   const ends: Ends = { before, after, goal: mode === 'continue' ? after : before };
   const probe = newStep(action, journal.operationId, n);
   try {
-    const prepared = isReachable(run, path) && recoverTemporaries(run, probe, ends);
+    const prepared = isReachable(run.tree, path) && recoverTemporaries(run, probe, ends);
     if (probe.state === 'skipped') return { action, settled: false, step: undefined };
-    const found = isReachable(run, path) ? findEntry(run.tree, path) : undefined;
+    const found = findReachable(run.tree, path);
     if (holdsEntry(run.tree, path, found, ends.goal)) {
       run.finalModes.delete(path);
       return { action, settled: true, step: undefined };
@@ -95,17 +95,6 @@ function planRecovery(
     note(run, path, skipReasonOf(error, path), messageOf(error));
   }
   return { action, settled: false, step: undefined };
-}
-
-/** A path below something that is no directory (any more, or yet) is absent. */
-function isReachable(run: ApplyRun, path: RestoreAction['path']): boolean {
-  try {
-    run.tree.locate(path);
-    return true;
-  } catch (error) {
-    if (['ENOENT', 'ENOTDIR', 'ELOOP'].includes(codeOf(error) ?? '')) return false;
-    throw error;
-  }
 }
 
 /** The present state as an entry, where it is one that the restore can have left: the other end, or something on the way. */

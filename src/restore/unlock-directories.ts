@@ -1,7 +1,7 @@
 import { ancestorsOf, comparePaths, parentOf, type RelPath } from '../domain/rel-path.ts';
-import { type ApplyRun, messageOf, note } from './apply-run.ts';
+import type { ApplyRun } from './apply-run.ts';
 import { codeOf, skipReasonOf } from './failure.ts';
-import { findEntry } from './found-entry.ts';
+import { findReachable } from './found-entry.ts';
 import type { RestorePlan } from './restore-plan.ts';
 import type { WorkspaceTree } from './workspace-tree.ts';
 
@@ -16,7 +16,7 @@ export function workingMode(mode: number): number {
   return mode | 0o700;
 }
 
-/** Finds the existing directories whose permissions keep their owner from the plan's work. Their number decides nothing for root, who may all. */
+/** Finds the existing directories whose permissions keep their owner from the plan's work. */
 export function lockedDirectories(
   tree: WorkspaceTree,
   plan: Pick<RestorePlan, 'actions'>,
@@ -39,7 +39,7 @@ export function lockedDirectories(
 
 function directoryMode(tree: WorkspaceTree, path: RelPath): number | undefined {
   try {
-    const found = findEntry(tree, path);
+    const found = findReachable(tree, path);
     return found?.kind === 'directory' ? found.mode : undefined;
   } catch (error) {
     if (codeOf(error) === undefined) throw error;
@@ -47,17 +47,17 @@ function directoryMode(tree: WorkspaceTree, path: RelPath): number | undefined {
   }
 }
 
-/** Opens the directories up, from the top; they get their mode back with the final modes. */
+/** Opens the directories up, from the top; they get their mode back with the final modes. Where one stays closed, what is in it says so. */
 export function unlockDirectories(run: ApplyRun, locked: readonly UnlockedDirectory[]): void {
   for (const { path, mode } of locked) {
     try {
-      const found = findEntry(run.tree, path);
+      const found = findReachable(run.tree, path);
       if (found?.kind !== 'directory') continue;
       if (found.mode !== mode && found.mode !== workingMode(mode)) continue;
       run.finalModes.set(path, { wanted: mode, ours: [workingMode(mode)] });
       if (found.mode === mode) run.fs.chmod(run.tree.locate(path), workingMode(mode));
     } catch (error) {
-      note(run, path, skipReasonOf(error, path), messageOf(error));
+      skipReasonOf(error, path);
     }
   }
 }

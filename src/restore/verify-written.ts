@@ -1,14 +1,14 @@
 import { type ApplyRun, messageOf, note, type Step, skipStep } from './apply-run.ts';
 import { isOurs } from './displacement.ts';
 import { skipReasonOf } from './failure.ts';
-import { type FoundEntry, findEntry } from './found-entry.ts';
+import { type FoundEntry, findReachable } from './found-entry.ts';
 
 /** Looks once more at every path that was changed; what is not as it was left was changed by somebody else since. */
 export function verifyWritten(run: ApplyRun, steps: readonly Step[]): void {
   for (const step of steps) {
     if (step.state !== 'done') continue;
     try {
-      if (!isAsLeft(step, findEntry(run.tree, step.path))) {
+      if (!isAsLeft(step, findReachable(run.tree, step.path))) {
         skipStep(run, step, 'changed', 'It was changed again after it was restored');
       }
     } catch (error) {

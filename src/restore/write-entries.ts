@@ -55,14 +55,14 @@ async function prepare(run: ApplyRun, step: Step): Promise<Written | undefined> 
       if (step.prepared) removeTemporary(run, step);
       return undefined;
     }
+    if (step.prepared) {
+      step.written = findEntry(run.tree, step.temporaries.fresh);
+      return { step, fd: undefined };
+    }
     if (after?.kind !== 'file') return { step, fd: undefined };
     if (action === 'mode' && found?.links === 1n) {
       changeFileMode(run, step, after, found);
       return undefined;
-    }
-    if (step.prepared) {
-      step.written = findEntry(run.tree, step.temporaries.fresh);
-      return { step, fd: undefined };
     }
     return { step, fd: await writeTemporary(run, step, after, found) };
   } catch (error) {
@@ -96,10 +96,14 @@ function changeFileMode(run: ApplyRun, step: Step, after: FileEntry, found: Foun
 }
 
 function install(run: ApplyRun, batch: Written[]): void {
-  for (const { fd } of batch) if (fd !== undefined) run.fs.fsync(fd);
+  for (const { step, fd } of batch) {
+    if (fd === undefined) continue;
+    attempt(run, step, () => run.fs.fsync(fd));
+    if (step.state === 'skipped') removeTemporary(run, step);
+  }
   for (let next = batch.shift(); next !== undefined; next = batch.shift()) {
     const { step, fd } = next;
     if (fd !== undefined) run.fs.close(fd);
-    attempt(run, step, () => installEntry(run, step));
+    if (step.state === 'waiting') attempt(run, step, () => installEntry(run, step));
   }
 }
