@@ -1,5 +1,4 @@
 import { existsSync, lstatSync } from 'node:fs';
-import { dirname } from 'node:path';
 
 import type { ContentHash } from '../../domain/ids.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -60,7 +59,6 @@ interface Hands {
 }
 
 function realHands({ fs, layout, clock }: CollectDeps): Hands {
-  const changed = new Set<string>();
   const attempt = (path: string, body: () => void): void => {
     try {
       body();
@@ -71,18 +69,26 @@ function realHands({ fs, layout, clock }: CollectDeps): Hands {
   return {
     dry: false,
     remove(path) {
+      // Not synced: a pack that a power cut brings back is dropped again by the next collection.
       attempt(path, () => fs.unlink(path));
-      changed.add(dirname(path));
     },
     packed() {},
     finish() {
-      for (const directory of changed) attempt(directory, () => fs.fsyncDirectory(directory));
       for (const directory of findLeftovers(layout, clock.now()).emptyDirectories) {
-        attempt(directory, () => fs.rmdir(directory));
+        attempt(directory, () => removeIfEmpty(fs, directory));
       }
       return diskSize(layout.checkpoints);
     },
   };
+}
+
+/** Somebody may have put something into it since. */
+function removeIfEmpty(fs: FileSystem, directory: string): void {
+  try {
+    fs.rmdir(directory);
+  } catch (error) {
+    if (errorCode(error) !== 'ENOTEMPTY' && errorCode(error) !== 'EEXIST') throw error;
+  }
 }
 
 function dryHands({ layout }: CollectDeps, { assumeGone }: CollectOptions): Hands {

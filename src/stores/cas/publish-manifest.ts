@@ -68,8 +68,18 @@ function createExclusively(fs: FileSystem, path: string, bytes: Buffer): boolean
     throw error;
   }
   removeQuietly(fs, temporary);
-  if (created) fs.fsyncDirectory(dirname(path));
+  if (created) makeNameDurable(fs, path);
   return created;
+}
+
+/** A name that may not survive a power cut is taken back: what failed must not be restorable. */
+function makeNameDurable(fs: FileSystem, path: string): void {
+  try {
+    fs.fsyncDirectory(dirname(path));
+  } catch (error) {
+    removeQuietly(fs, path);
+    throw error;
+  }
 }
 
 function linkInto(fs: FileSystem, temporary: string, path: string): boolean {
@@ -104,6 +114,6 @@ function removeQuietly(fs: FileSystem, path: string): void {
   try {
     fs.unlink(path);
   } catch {
-    // Either it was renamed or what led here gets reported; collection sweeps leftovers.
+    // Either it was renamed, or what led here gets reported and collection sweeps what is left.
   }
 }
