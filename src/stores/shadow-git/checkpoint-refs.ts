@@ -7,6 +7,7 @@ import type { ObjectReader } from './object-reader.ts';
 import { readPins } from './pins.ts';
 import { contentRef, manifestRef, PENDING } from './ref-names.ts';
 import { type ShadowContext, shadowGit } from './shadow-context.ts';
+import { awaitRefLocks } from './stage-lock.ts';
 
 /** A published checkpoint as its refs show it. */
 export interface CheckpointRef {
@@ -83,6 +84,7 @@ function isOurs(name: string): boolean {
 /** Deletes refs, all or none, durably. */
 export async function deleteRefs(context: ShadowContext, names: readonly string[]): Promise<void> {
   if (names.length === 0) return;
+  await awaitRefLocks(context, names);
   await shadowGit(context, {
     args: ['update-ref', '--stdin', '-z'],
     input: ['start', ...names.map((name) => `delete ${name}\0`), 'prepare', 'commit']

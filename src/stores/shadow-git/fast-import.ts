@@ -177,11 +177,13 @@ function failure(exitCode: number, stderr: string): WaymarkError {
   return gitFailed(['fast-import'], exitCode, stderr.split('\n')[0] ?? '');
 }
 
+const PLAIN = /^[ !#-[\]-~]*$/;
+
 /** A path in C quotes: every byte but `"`, `\` and line feed stands for itself. */
-function quoted(path: string): Buffer {
-  const bytes = encodeName(path);
+function quoted(path: string): Buffer | string {
+  if (PLAIN.test(path)) return `"${path}"`;
   const out: number[] = [0x22];
-  for (const byte of bytes) {
+  for (const byte of encodeName(path)) {
     if (byte === 0x0a) out.push(0x5c, 0x6e);
     else {
       if (byte === 0x22 || byte === 0x5c) out.push(0x5c);

@@ -78,13 +78,11 @@ export class ObjectMap implements Disposable {
     // in order of the key, so that the pages of a first capture are full: 1.3 MB instead of 1.9 for 20,000 files
     const sorted = [...blobs].sort((a, b) => (a.hash < b.hash ? -1 : 1));
     this.#database.transaction('object-map', () => {
-      for (const { hash, name } of sorted) {
-        this.#database.run(
-          'INSERT OR REPLACE INTO blobs VALUES (?, ?)',
-          Buffer.from(hash, 'hex'),
-          Buffer.from(name, 'hex'),
-        );
-      }
+      // one statement: 20,000 single ones took 280 ms
+      this.#database.run(
+        'INSERT OR REPLACE INTO blobs SELECT unhex(value ->> 0), unhex(value ->> 1) FROM json_each(?)',
+        JSON.stringify(sorted.map(({ hash, name }) => [hash, name])),
+      );
       for (const { root, rules, holder, tree } of snapshots) {
         this.#database.run('INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?)', root, rules, holder, tree);
       }

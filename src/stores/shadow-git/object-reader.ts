@@ -114,6 +114,7 @@ export class ObjectReader {
     if (session === undefined) return;
     if (session.waiting.length > 0) session.process.stdin.end();
     else {
+      session.process.keepAlive(true);
       session.process.kill();
       await session.process.ended.catch(() => undefined);
     }

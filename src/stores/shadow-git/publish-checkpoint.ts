@@ -13,7 +13,9 @@ import { readOne } from './read-manifests.ts';
 import { contentRef, manifestRef } from './ref-names.ts';
 import type { ShadowContext } from './shadow-context.ts';
 import type { ShadowObjects } from './shadow-objects.ts';
+import { noteHealth } from './shadow-repository.ts';
 import { snapshotTrailer } from './snapshot-trailer.ts';
+import { awaitRefLocks } from './stage-lock.ts';
 
 /**
  * Gives a checkpoint its two commits and refs, then renews the table and HEAD. Call under the stage lock.
@@ -48,6 +50,7 @@ export async function publishCheckpoint(
   if (others.some((other) => other.place === place) || (!replace && existing !== undefined)) {
     throw new WaymarkError('CHECKPOINT_IN_USE', `Checkpoint ${place} exists already`);
   }
+  await awaitRefLocks(context, [contentRef(id), manifestRef(id)]);
   const importer = new FastImport(context);
   try {
     const { commit, manifestCommit } = await importCommits(importer, record, message, bytes, stored);
@@ -98,6 +101,7 @@ async function importCommits(
 /** Lets plain `git log` in the repository show the newest checkpoint. */
 export function pointHead(context: ShadowContext, newest: Pick<CheckpointRef, 'id'>): void {
   durableWrite(context.fs, join(context.gitDir, 'HEAD'), Buffer.from(`ref: ${contentRef(newest.id)}\n`));
+  noteHealth(context);
 }
 
 async function withdraw(

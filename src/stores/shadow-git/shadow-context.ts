@@ -19,6 +19,8 @@ export interface ShadowContext {
   readonly warn: (message: string) => void;
   /** How long to wait for another capture or a live `index.lock`, ms. */
   readonly waitMs: number;
+  /** what the repository looked like when git last called it one */
+  readonly health: { signature: string | undefined };
 }
 
 /** Runs git on the shadow repository, and on nothing else. */

@@ -42,7 +42,7 @@ import { type PendingSnapshot, writeSnapshot } from './write-snapshot.ts';
 /** How long an operation waits for another capture or a live `index.lock`, ms. */
 const PATIENCE_MS = 10_000;
 
-export interface ShadowGitOptions extends Omit<ShadowContext, 'gitDir' | 'warn' | 'waitMs'> {
+export interface ShadowGitOptions extends Omit<ShadowContext, 'gitDir' | 'warn' | 'waitMs' | 'health'> {
   /** Told what a person should know although nothing failed: a replaced repository, a dead lock removed. */
   readonly onWarning?: (message: string) => void;
   /** How long to wait for another capture or a live `index.lock`, ms; then `STORE_BUSY`. Default 10,000. */
@@ -53,7 +53,13 @@ export interface ShadowGitOptions extends Omit<ShadowContext, 'gitDir' | 'warn' 
 export function openShadowGitStore(options: ShadowGitOptions): SnapshotStore {
   const { onWarning, waitMs = PATIENCE_MS, ...rest } = options;
   const { gitDir } = locateShadow(options.layout, options.identity);
-  return new ShadowGitStore({ ...rest, gitDir, waitMs, warn: onWarning ?? (() => {}) });
+  return new ShadowGitStore({
+    ...rest,
+    gitDir,
+    waitMs,
+    warn: onWarning ?? (() => {}),
+    health: { signature: undefined },
+  });
 }
 
 class ShadowGitStore implements SnapshotStore {

@@ -44,8 +44,28 @@ export async function checkRepository(context: ShadowContext): Promise<Repositor
       throw new WaymarkError('PERMISSION_DENIED', `Cannot read ${path}`, { cause });
     }
   }
+  const signature = signatureOf(gitDir);
+  if (context.health.signature === signature) return 'healthy';
   const { exitCode } = await shadowGit(context, { args: ['rev-parse', '--git-dir'], allowExitCodes: [128] });
-  return exitCode === 0 ? 'healthy' : 'damaged';
+  if (exitCode !== 0) return 'damaged';
+  context.health.signature = signature;
+  return 'healthy';
+}
+
+/** Takes note that HEAD was written by us. */
+export function noteHealth(context: ShadowContext): void {
+  context.health.signature = signatureOf(context.gitDir);
+}
+
+/** What the health check looks at. While none of it changed since git last said yes, git is not asked again. */
+function signatureOf(gitDir: string): string {
+  const parts = ['', 'objects', 'refs', 'HEAD', 'config'].map((name) => {
+    const stats = lstatSync(join(gitDir, name), { bigint: true, throwIfNoEntry: false });
+    if (stats === undefined) return `${name} gone`;
+    const content = stats.isDirectory() ? '' : `${stats.size} ${stats.mtimeNs} ${stats.ctimeNs}`;
+    return `${name} ${stats.mode} ${stats.ino} ${content}`;
+  });
+  return parts.join('\n');
 }
 
 /** For everything that only reads. @throws WaymarkError `STORE_CORRUPT` */
