@@ -31,7 +31,7 @@ export function newDecision(
   };
 }
 
-/** A plan whose document is complete and whose sandbox is still to be made, or shared. */
+/** A plan that has been strategized: its document is complete. Its sandbox is still to be made, or shared. */
 export function newPlan(
   { clock, ids }: RecordSource,
   document: PlanDocument,
@@ -46,8 +46,8 @@ export function newPlan(
     parentId: about.parentId,
     parentDecisionId: about.parentDecisionId,
     name: document.name,
-    phase: 'strategize',
-    state: 'complete',
+    phase: 'execute',
+    state: 'queued',
     workspace: about.workspace,
     dirHash: about.dirHash,
     sessionId: about.sessionId,

@@ -36,6 +36,11 @@ export async function startPlan(
   log.atomically('plan-created', () => {
     repository.addPlan(plan);
     log.record({ planId: id, kind: 'plan_created', data: { name: plan.name, file: options.file } });
+    log.record({
+      planId: id,
+      kind: 'phase_changed',
+      data: { phase: 'strategize', state: 'complete', error: null },
+    });
   });
   return { plan, newSession: session.isNew };
 }

@@ -1,0 +1,212 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, lstatSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { type PlanScene, planScene } from '../support/plan-scene.ts';
+
+const text = (scene: PlanScene, path: string) => readFileSync(join(scene.root, path), 'utf8');
+const write = (path: string, content: string) => ({ tool: 'write_file', path, content });
+
+const git = (scene: PlanScene, ...args: readonly string[]) =>
+  execFileSync('git', args, { cwd: scene.root, encoding: 'utf8' });
+
+function repository(scene: PlanScene): void {
+  git(scene, 'init', '-q', '-b', 'main');
+  scene.put({ tracked: 'committed\n' });
+  git(scene, 'add', '.');
+  git(scene, '-c', 'user.name=x', '-c', 'user.email=x@x', 'commit', '-qm', 'x');
+}
+
+describe('filesystem_copy', () => {
+  test('keeps the workspace untouched until the result is applied', async () => {
+    await using scene = await planScene();
+    scene.put({ a: 'a', gone: 'x', 'node_modules/m': 'm' });
+    symlinkSync('a', join(scene.root, 'link'));
+    const file = scene.planFile({
+      sandbox: 'filesystem_copy',
+      steps: [write('a', 'changed'), write('d/new', 'n'), { tool: 'delete_file', path: 'gone' }],
+    });
+    const plan = await scene.plans.run({ file, workspace: scene.root });
+    expect(plan).toMatchObject({
+      state: 'complete',
+      sandbox: { strategy: 'filesystem_copy', state: 'ready' },
+    });
+    expect(text(scene, 'a')).toBe('a');
+    expect(lstatSync(join(plan.sandbox.path, 'link')).isSymbolicLink()).toBe(true);
+    expect(readFileSync(join(plan.sandbox.path, 'node_modules/m'), 'utf8')).toBe('m');
+    expect((await scene.plans.diff(plan.id)).changes.map(({ path, action }) => [path, action])).toEqual([
+      ['a', 'modify'],
+      ['d', 'create'],
+      ['d/new', 'create'],
+      ['gone', 'delete'],
+    ]);
+
+    const dry = await scene.plans.apply(plan.id, { dryRun: true });
+    expect(dry.result?.changes).toHaveLength(4);
+    expect(text(scene, 'a')).toBe('a');
+    const applied = await scene.plans.apply(plan.id);
+    expect(applied.plan).toMatchObject({ phase: 'apply', state: 'applied', sandbox: { state: 'removed' } });
+    expect(applied.result?.safetyCheckpointId).not.toBeNull();
+    expect(text(scene, 'a')).toBe('changed');
+    expect(text(scene, 'd/new')).toBe('n');
+    expect(existsSync(join(scene.root, 'gone'))).toBe(false);
+    expect(existsSync(plan.sandbox.path)).toBe(false);
+    await expect(scene.plans.apply(plan.id)).rejects.toMatchObject({ code: 'BUSINESS_RULE_VIOLATION' });
+
+    await (await scene.workspace()).undo({ confirm: 'always' });
+    expect(text(scene, 'a')).toBe('a');
+    expect(text(scene, 'gone')).toBe('x');
+    expect(existsSync(join(scene.root, 'd'))).toBe(false);
+  });
+
+  test('leaves what was changed in the workspace meanwhile, and can be applied again', async () => {
+    await using scene = await planScene();
+    scene.put({ a: 'a', b: 'b' });
+    const file = scene.planFile({ sandbox: 'filesystem_copy', steps: [write('a', 'A'), write('b', 'B')] });
+    const plan = await scene.plans.run({ file, workspace: scene.root });
+    scene.put({ a: 'mine' });
+    const part = await scene.plans.apply(plan.id);
+    expect(part.plan.state).toBe('complete');
+    expect(part.result?.skipped).toMatchObject([{ path: 'a', reason: 'conflict' }]);
+    expect([text(scene, 'a'), text(scene, 'b')]).toEqual(['mine', 'B']);
+    scene.put({ a: 'a' });
+    expect((await scene.plans.apply(plan.id)).plan.state).toBe('applied');
+    expect(text(scene, 'a')).toBe('A');
+  });
+
+  test('cannot be applied before it is complete', async () => {
+    await using scene = await planScene();
+    const file = scene.planFile({
+      sandbox: 'filesystem_copy',
+      steps: [{ tool: 'shell', command: 'exit 1' }],
+    });
+    const plan = await scene.plans.run({ file, workspace: scene.root });
+    expect(existsSync(plan.sandbox.path)).toBe(true);
+    await expect(scene.plans.apply(plan.id)).rejects.toMatchObject({
+      code: 'BUSINESS_RULE_VIOLATION',
+      message: expect.stringContaining('errored'),
+    });
+  });
+
+  test('is removed by cancel after a final checkpoint that still has everything', async () => {
+    await using scene = await planScene();
+    const file = scene.planFile({
+      sandbox: 'filesystem_copy',
+      steps: [write('a', 'A'), { tool: 'shell', command: 'exit 1' }],
+    });
+    const plan = await scene.plans.run({ file, workspace: scene.root });
+    expect(await scene.plans.cancel(plan.id)).toMatchObject({
+      state: 'cancelled',
+      sandbox: { state: 'removed' },
+    });
+    expect(existsSync(plan.sandbox.path)).toBe(false);
+    const [last] = await scene.plans.checkpoints.listCheckpoints({ planId: plan.id });
+    expect(last).toMatchObject({ checkpointType: 'manual', metadata: { reason: 'pre-cancel' } });
+    const into = join(scene.outside, 'out');
+    await (await scene.workspace()).restore({
+      checkpoint: last?.checkpointId ?? '',
+      into,
+      confirm: 'always',
+    });
+    expect(readFileSync(join(into, 'a'), 'utf8')).toBe('A');
+  });
+
+  test('gives the copy its own repository, and never the one of a linked worktree', async () => {
+    await using scene = await planScene();
+    repository(scene);
+    const before = git(scene, 'for-each-ref') + git(scene, 'rev-parse', 'HEAD');
+    const commit = 'git -c user.name=x -c user.email=x@x commit -qam y';
+    const file = scene.planFile({
+      sandbox: 'filesystem_copy',
+      steps: [{ tool: 'shell', command: `echo x >> tracked; ${commit}` }],
+    });
+    const plan = await scene.plans.run({ file, workspace: scene.root });
+    expect(plan.error).toBeNull();
+    expect(git(scene, 'for-each-ref') + git(scene, 'rev-parse', 'HEAD')).toBe(before);
+    expect(git(scene, 'status', '--porcelain')).toBe('');
+    git(scene, 'worktree', 'add', '-q', join(scene.outside, 'linked'));
+    const linked = await scene.plans.run({ file, workspace: join(scene.outside, 'linked') });
+    expect(existsSync(join(linked.sandbox.path, '.git'))).toBe(false);
+    expect(git(scene, 'log', '--oneline', '--all').trim().split('\n')).toHaveLength(1);
+    expect(linked.state).toBe('errored');
+  });
+
+  test('refuses a .waymark that leads elsewhere', async () => {
+    await using scene = await planScene();
+    symlinkSync(scene.outside, join(scene.root, '.waymark'));
+    const file = scene.planFile({ sandbox: 'filesystem_copy', steps: [write('a', '')] });
+    await expect(scene.plans.run({ file, workspace: scene.root })).rejects.toMatchObject({
+      code: 'UNSAFE_PATH',
+    });
+    expect(readdirSync(scene.outside)).toEqual([]);
+  });
+});
+
+describe('git_worktree', () => {
+  test('runs off HEAD on a branch of its own and is applied to the workspace', async () => {
+    await using scene = await planScene();
+    repository(scene);
+    scene.put({ untracked: 'mine' });
+    const file = scene.planFile({ name: 'w', steps: [write('tracked', 'changed\n'), write('new', 'n')] });
+    const plan = await scene.plans.run({ file, workspace: scene.root, worktree: true });
+    expect(plan).toMatchObject({
+      error: null,
+      sandbox: { strategy: 'git_worktree', branch: `waymark/plan-${plan.id.toLowerCase()}` },
+    });
+    expect(plan.sandbox.path).toBe(
+      join(scene.root, '.waymark', 'worktrees', `plan-${plan.id.toLowerCase()}`),
+    );
+    expect(text(scene, 'tracked')).toBe('committed\n');
+    expect(existsSync(join(plan.sandbox.path, 'untracked'))).toBe(false);
+    const applied = await scene.plans.apply(plan.id);
+    expect(applied.plan.state).toBe('applied');
+    expect(text(scene, 'tracked')).toBe('changed\n');
+    expect(text(scene, 'untracked')).toBe('mine');
+    expect(git(scene, 'diff', '--cached')).toBe('');
+  });
+
+  test('keeps the worktree of a plan that failed, for rollback, and removes it with cancel', async () => {
+    await using scene = await planScene();
+    repository(scene);
+    const file = scene.planFile({ steps: [write('new', 'n'), { tool: 'shell', command: 'exit 1' }] });
+    const plan = await scene.plans.run({ file, workspace: scene.root, worktree: true });
+    expect(plan.state).toBe('errored');
+    const list = await scene.plans.checkpoints.listCheckpoints({ planId: plan.id });
+    const first = list.find(({ checkpointType }) => checkpointType === 'pre_write');
+    const start = list.find(({ checkpointType }) => checkpointType === 'run_start');
+    expect(first).toBeDefined();
+    await scene.plans.rollback({ plan: plan.id, checkpoint: start?.checkpointId ?? '' });
+    expect(existsSync(join(plan.sandbox.path, 'new'))).toBe(false);
+    await scene.plans.cancel(plan.id);
+    expect(existsSync(plan.sandbox.path)).toBe(false);
+    expect(git(scene, 'worktree', 'list').trim().split('\n')).toHaveLength(1);
+    await expect(
+      scene.plans.rollback({ plan: plan.id, checkpoint: start?.checkpointId ?? '' }),
+    ).rejects.toMatchObject({
+      message: expect.stringMatching(/^Rollback blocked: sandbox is missing/),
+    });
+  });
+
+  test('says that it needs a repository', async () => {
+    await using scene = await planScene();
+    const file = scene.planFile({ steps: [write('a', '')] });
+    await expect(scene.plans.run({ file, workspace: scene.root, worktree: true })).rejects.toMatchObject({
+      code: 'NOT_A_REPOSITORY',
+    });
+    const [plan] = scene.plans.list();
+    expect(plan).toMatchObject({ state: 'errored', error: { code: 'NOT_A_REPOSITORY' } });
+  });
+});
+
+test('none runs in the workspace itself and cannot be removed', async () => {
+  await using scene = await planScene();
+  const file = scene.planFile({ steps: [write('a', 'A')] });
+  const plan = await scene.plans.run({ file, workspace: scene.root });
+  expect(plan.sandbox).toMatchObject({ strategy: 'none', path: scene.root, state: 'ready' });
+  expect(await scene.plans.cancel(plan.id)).toMatchObject({
+    state: 'cancelled',
+    sandbox: { state: 'ready' },
+  });
+  expect(text(scene, 'a')).toBe('A');
+  writeFileSync(join(scene.root, 'a'), 'x');
+});
