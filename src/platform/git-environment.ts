@@ -58,6 +58,8 @@ export function gitEnvironment(
     GIT_OPTIONAL_LOCKS: '0',
     GIT_TERMINAL_PROMPT: '0',
     GIT_NO_LAZY_FETCH: '1',
+    // older git would fetch what a partial clone lacks, through whatever program the repository names for that
+    GIT_ALLOW_PROTOCOL: 'none',
   });
   if (command.isolated) Object.assign(environment, isolation());
   return Object.assign(

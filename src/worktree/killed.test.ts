@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type GitSandbox, gitSandbox, untouchedPart } from '../../test/support/git-sandbox.ts';
@@ -36,6 +36,19 @@ async function killEverywhere(
 }
 
 const named = (box: GitSandbox) => ({ directory: box.repository, name: 'x' });
+
+/** Waits for git commands that outlive the process that started them. */
+async function gitAtRest(repository: string): Promise<void> {
+  const busy = () =>
+    readdirSync('/proc').some((pid) => {
+      try {
+        return /^\d+$/.test(pid) && readlinkSync(`/proc/${pid}/cwd`).startsWith(repository);
+      } catch {
+        return false;
+      }
+    });
+  while (busy()) await new Promise((resolve) => setTimeout(resolve, 20));
+}
 
 describe('a kill at any step', () => {
   test('of createWorktree(): list explains it, remove takes it all back', async () => {
@@ -86,6 +99,7 @@ describe('a kill at any step', () => {
         ]);
         expect(box.git('fsck')).toBe('');
       },
+      2,
     );
   });
 
@@ -208,8 +222,7 @@ describe('a kill at any step', () => {
       await new Promise((resolve) => setTimeout(resolve, delay));
       child.kill('SIGKILL');
       await once(child, 'close');
-      // A git command that it had started may still be at work.
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await gitAtRest(box.repository);
       for (const { runId } of await listWorktrees(box.context, box.repository)) {
         await removeWorktree(box.context, { directory: box.repository, name: runId });
       }

@@ -1,6 +1,6 @@
 import { lstatSync, type Stats } from 'node:fs';
-import { dirname } from 'node:path';
-import { WaymarkError } from '../domain/errors.ts';
+import { basename, dirname } from 'node:path';
+import { isWaymarkError, WaymarkError } from '../domain/errors.ts';
 import { encodeName } from '../domain/rel-path.ts';
 import type { FileSystem } from '../platform/file-system.ts';
 import { openDirectory } from './walk-tree.ts';
@@ -10,14 +10,19 @@ import { openDirectory } from './walk-tree.ts';
  * Safe to call again after a kill; a directory that is not there is fine.
  *
  * @param last names directly below `path` that go after everything else, in this order
- * @throws WaymarkError `UNSAFE_PATH` where `path` is no directory, `WORKTREE_NOT_SAFE` where another file system is mounted below
+ * @throws WaymarkError `UNSAFE_PATH` where `path` is no directory, `WORKTREE_NOT_SAFE` where another file system is mounted below,
+ * `PERMISSION_DENIED`, `IO_ERROR`
  */
 export function removeTree(fs: FileSystem, path: string, last: readonly string[] = []): void {
   const root = encodeName(path);
   const stats = lstatSync(root, { throwIfNoEntry: false });
   if (stats === undefined) return;
   if (!stats.isDirectory()) throw new WaymarkError('UNSAFE_PATH', `${path} is not a directory`);
-  removeDirectory(fs, root, stats, last);
+  try {
+    removeDirectory(fs, root, stats, last);
+  } catch (error) {
+    throw named(path, error);
+  }
   fs.fsyncDirectory(dirname(path));
 }
 
@@ -48,4 +53,19 @@ function unlinkIfThere(fs: FileSystem, path: Buffer): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
+}
+
+/** The calls were made through handles, whose names say nothing. */
+function named(path: string, error: unknown): unknown {
+  const { code, path: handle } = error as { code?: unknown; path?: unknown };
+  if (isWaymarkError(error) || typeof code !== 'string') return error;
+  const name = typeof handle === 'string' ? `: ${basename(handle)}` : '';
+  const denied = code === 'EACCES' || code === 'EPERM' || code === 'EROFS';
+  return new WaymarkError(
+    denied ? 'PERMISSION_DENIED' : 'IO_ERROR',
+    `Cannot remove ${path}${name} (${code})`,
+    {
+      cause: error,
+    },
+  );
 }

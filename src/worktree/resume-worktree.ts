@@ -2,16 +2,11 @@ import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { WaymarkError } from '../domain/errors.ts';
 import { openRepository, type Repository } from './checkout.ts';
-import {
-  buildWorktree,
-  type CreateOptions,
-  describe,
-  refuseTaken,
-  type Worktree,
-} from './create-worktree.ts';
+import { buildWorktree, type CreateOptions, describe, type Worktree } from './create-worktree.ts';
 import { dropEntry, dropUnfinished } from './drop-leftovers.ts';
 import type { Notice } from './notice.ts';
 import { refValue } from './refs.ts';
+import { refuseTaken } from './refuse-taken.ts';
 import { findRegistered, listEntries, type RegisteredWorktree, readRegistry } from './registry.ts';
 import { branchOf, branchRefOf, parseRunName } from './run-name.ts';
 import type { WorktreeContext } from './worktree-context.ts';

@@ -7,7 +7,6 @@ import type { Git } from '../platform/git-process.ts';
 import type { Repository } from './checkout.ts';
 import { nulSeparated, singleLine } from './git-output.ts';
 import { materialise } from './materialise.ts';
-import { settingsEnvironment } from './neutral-settings.ts';
 import type { Notice } from './notice.ts';
 import type { PresentWorktree } from './present-worktree.ts';
 import type { WorktreeContext } from './worktree-context.ts';
@@ -158,7 +157,7 @@ async function cloneFrom(
   ];
   await git.run({
     args: [...clone, '--', source, path],
-    env: settingsEnvironment([['protocol.file.allow', 'always']]),
+    env: { GIT_ALLOW_PROTOCOL: 'file' },
   });
   const { stdout, exitCode } = await git.run({
     args: ['config', '--get', 'remote.origin.url'],

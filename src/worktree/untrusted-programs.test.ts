@@ -108,6 +108,24 @@ describe('SE-06: no program that the repository names runs', () => {
     expect(untouchedPart(box.repository)).toEqual(before);
   });
 
+  test('what a partial clone lacks is not fetched, and nothing is left', async () => {
+    const box = gitSandbox();
+    box.git('config', 'uploadpack.allowFilter', 'true');
+    box.commit('more');
+    const partial = join(box.directory, 'partial');
+    box.git('clone', '--quiet', '--filter=blob:none', '--no-checkout', `file://${box.repository}`, partial);
+    const marker = join(box.directory, 'pwned');
+    box.gitIn(partial, 'config', 'remote.origin.uploadpack', `touch ${marker};git-upload-pack`);
+    box.gitIn(partial, 'config', 'core.sshCommand', `touch ${marker}`);
+    const before = untouchedPart(partial);
+    await expect(createWorktree(box.context, { directory: partial, name: 'x' })).rejects.toMatchObject({
+      code: 'GIT_FAILED',
+    });
+    expect(untouchedPart(partial)).toEqual(before);
+    expect(existsSync(join(partial, '.waymark'))).toBe(false);
+    expect(existsSync(marker)).toBe(false);
+  });
+
   test('RE-10: LFS without git-lfs gives the pointer files and a notice', async () => {
     const box = gitSandbox();
     const pointer = 'version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 3\n';
