@@ -45,6 +45,8 @@ export async function requireConsent(context: CommandContext, yes: boolean, ques
 /** Asks on standard error. @throws WaymarkError `INTERRUPTED` for Ctrl-C */
 export async function ask(question: string): Promise<boolean> {
   const { confirm, isCancel } = await import('@clack/prompts');
+  // A terminal may not know its size (columns 0), and the prompt would wrap after each character.
+  for (const stream of [process.stdout, process.stderr]) stream.columns ||= 80;
   const answer = await confirm({ message: question, initialValue: false, output: process.stderr });
   if (isCancel(answer)) throw new WaymarkError('INTERRUPTED', 'Interrupted: nothing was changed');
   return answer;

@@ -8,6 +8,8 @@ export interface Terminal {
   stream(chunk: string | Uint8Array): Promise<void>;
   /** Standard error: hints, warnings, previews, progress. */
   err(text: string): void;
+  /** The same for what is said only once, however often it comes up. */
+  errOnce(text: string): void;
   readonly outIsTerminal: boolean;
   readonly errIsTerminal: boolean;
   /** A person can be asked. */
@@ -43,6 +45,10 @@ export function createTerminal(host: TerminalHost): Terminal {
     closed.err = true;
   });
   const colors = !env['NO_COLOR'] && env['TERM'] !== 'dumb';
+  const said = new Set<string>();
+  const err = (text: string) => {
+    if (!closed.err) stderr.write(text);
+  };
   return {
     out(text) {
       if (!closed.out) stdout.write(text);
@@ -57,8 +63,10 @@ export function createTerminal(host: TerminalHost): Terminal {
         for (const event of ['drain', 'error', 'close']) stdout.once(event, done);
       });
     },
-    err(text) {
-      if (!closed.err) stderr.write(text);
+    err,
+    errOnce(text) {
+      if (!said.has(text)) err(text);
+      said.add(text);
     },
     outIsTerminal: stdout.isTTY === true,
     errIsTerminal: stderr.isTTY === true,

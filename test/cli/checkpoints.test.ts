@@ -90,7 +90,7 @@ describe('waymark checkpoints create', () => {
     });
     await place.ok(['checkpoints', 'create', '--workspace', place.work, '--session', 's', '--', 'sub/a']);
     const { entries } = await place.json(['checkpoints', 'show', 's', '1', '--workspace', place.work]);
-    expect(entries.map((entry: { path: string }) => entry.path)).toEqual(['sub', 'sub/a']);
+    expect(entries.map((entry: { path: string }) => entry.path)).toEqual(['sub/a']);
   });
 });
 

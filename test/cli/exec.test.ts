@@ -95,7 +95,7 @@ describe('waymark exec', () => {
     [['exec', '--', 'no-such-program-anywhere'], 127],
     [['exec', '--', './gone.sh'], 127],
     [['exec', '--', './data'], 126],
-    [['exec', '--', '.'], 126],
+    [['exec', '--', './'], 126],
     [['exec'], 125],
     [['exec', '--no-such-option', '--', 'true'], 125],
     [['exec', '--store', 'nonsense', '--', 'true'], 125],

@@ -17,7 +17,7 @@ import { onTestFinished } from 'vitest';
 
 const REPOSITORY = join(import.meta.dirname, '../..');
 export const BIN = join(REPOSITORY, 'src', 'cli', 'bin.ts');
-const PTY = join(import.meta.dirname, 'pty.py');
+const PTY = join(import.meta.dirname, 'on-terminal.py');
 /** Compiled code is shared between tests: it is no state of Waymark. */
 const COMPILED = join(tmpdir(), `waymark-test-compiled-${process.getuid?.() ?? 0}`);
 
@@ -49,10 +49,10 @@ export interface CliSandbox {
   /** The same with `--format json`, parsed. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was printed
   json(args: readonly string[], options?: CliOptions & { readonly status?: number }): Promise<any>;
-  /** Runs it on a terminal, answering as told; `stdout` is what the terminal showed. */
+  /** Runs it on a terminal, answering as told (after a shell command, if one is given); `stdout` is what the terminal showed. */
   terminal(
     args: readonly string[],
-    steps?: readonly (readonly [string, string])[],
+    steps?: readonly (readonly [text: string, keys: string, shell?: string])[],
     options?: CliOptions,
   ): Promise<CliOutput>;
   write(path: string, text: string | Uint8Array, mode?: number): void;
@@ -104,12 +104,15 @@ export function cliSandbox(): CliSandbox {
       const words = end < 0 ? [...args, '--format', 'json'] : args.toSpliced(end, 0, '--format', 'json');
       return JSON.parse(await ok(words, options)) as unknown;
     },
-    terminal: (args, steps = [], options = {}) =>
-      runProgram('python3', [PTY, JSON.stringify(steps), process.execPath, BIN, ...args], {
+    terminal: (args, steps = [], options = {}) => {
+      const environment = JSON.stringify({ ...env, ...options.env });
+      const command = [process.execPath, BIN, ...args];
+      return runProgram('python3', [PTY, environment, JSON.stringify(steps), ...command], {
         cwd: work,
         ...options,
-        env: { ...env, ...options.env },
-      }),
+        env: process.env,
+      });
+    },
     write(path, text, mode) {
       mkdirSync(dirname(at(path)), { recursive: true });
       writeFileSync(at(path), text);

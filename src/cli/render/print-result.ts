@@ -19,9 +19,9 @@ export async function printResult(terminal: Terminal, format: Format, result: Re
     terminal.err(`${paint(printable(note), 'dim', terminal.colorErr)}\n`);
 }
 
-/** One line on standard error. */
+/** One line on standard error, once. */
 export function printWarning(terminal: Terminal, warning: string): void {
-  terminal.err(`${paint('waymark: warning:', 'warn', terminal.colorErr)} ${printable(warning)}\n`);
+  terminal.errOnce(`${paint('waymark: warning:', 'warn', terminal.colorErr)} ${printable(warning)}\n`);
 }
 
 async function textOf(result: Result, format: Format, colors: boolean): Promise<string> {

@@ -1,14 +1,15 @@
-"""Runs a command on a terminal of its own: pty.py STEPS CMD...
+"""Runs a command on a terminal of its own: on-terminal.py ENVIRONMENT STEPS CMD...
 
-STEPS is a JSON list of [text to wait for, keys to send]. Prints what the terminal showed; ends with the command's status
+ENVIRONMENT is a JSON object, STEPS a JSON list of [text to wait for, keys to send] or
+[text to wait for, keys to send, shell command to run before that]. Prints what the terminal showed; ends with the command's status
 (128 + n for a signal). Gives up after 30 s with status 99.
 """
-import json, os, pty, select, sys, time
+import json, os, pty, select, subprocess, sys, time
 
-steps = json.loads(sys.argv[1])
+environment, steps = json.loads(sys.argv[1]), json.loads(sys.argv[2])
 pid, terminal = pty.fork()
 if pid == 0:
-    os.execvp(sys.argv[2], sys.argv[2:])
+    os.execvpe(sys.argv[3], sys.argv[3:], environment)
 
 shown = b""
 seen = 0
@@ -29,6 +30,8 @@ while True:
     if steps and steps[0][0].encode() in shown[seen:]:
         seen = shown.index(steps[0][0].encode(), seen) + len(steps[0][0].encode())
         time.sleep(0.2)
+        if len(steps[0]) > 2:
+            subprocess.run(steps[0][2], shell=True, check=True)
         os.write(terminal, steps[0][1].encode())
         steps.pop(0)
 
