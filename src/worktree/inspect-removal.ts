@@ -155,7 +155,10 @@ async function addContents(
       record ?? { seeds: [], submodules: [] },
     );
   } catch (error) {
-    if (!isWaymarkError(error) && (error as NodeJS.ErrnoException).code === undefined) throw error;
+    const expected =
+      isWaymarkError(error, 'GIT_FAILED', 'PERMISSION_DENIED', 'IO_ERROR') ||
+      (error as NodeJS.ErrnoException).syscall !== undefined;
+    if (!expected) throw error;
     add('unreadable', 1, `It cannot be looked through: ${(error as Error).message}`);
     return;
   }

@@ -1,5 +1,6 @@
 import { type BigIntStats, closeSync, constants, lstatSync, openSync, readdirSync } from 'node:fs';
-import { decodeName, encodeName, joinRel, type RelPath } from '../domain/rel-path.ts';
+import { WaymarkError } from '../domain/errors.ts';
+import { decodeName, encodeName, joinRel, quotePath, type RelPath } from '../domain/rel-path.ts';
 
 /** One thing met below the root; `stats` are its own, never those of a link's target. */
 export interface Met {
@@ -34,7 +35,7 @@ const SLASH = Buffer.from('/');
  * Walks everything below `root`, parents before children, without following links or entering other devices.
  * What vanishes meanwhile is left out.
  *
- * @throws the file system's error for a directory that cannot be read
+ * @throws WaymarkError `PERMISSION_DENIED` for a directory that may not be read, the file system's error for other failures
  */
 export function* walkTree(root: string, dir: RelPath | '' = ''): Generator<Met> {
   const start = encodeName(dir === '' ? root : `${root}/${dir}`);
@@ -43,7 +44,7 @@ export function* walkTree(root: string, dir: RelPath | '' = ''): Generator<Met> 
 }
 
 function* walk(directory: Buffer, dir: RelPath | '', device: bigint): Generator<Met> {
-  using open = openDirectory(directory);
+  using open = readable(directory, dir);
   for (const name of open.names().sort()) {
     const child = open.child(name);
     const stats = lstatSync(child, { bigint: true, throwIfNoEntry: false });
@@ -51,5 +52,20 @@ function* walk(directory: Buffer, dir: RelPath | '', device: bigint): Generator<
     const path = joinRel(dir, name);
     yield { path, stats };
     if (stats.isDirectory() && stats.dev === device) yield* walk(child, path, device);
+  }
+}
+
+function readable(directory: Buffer, dir: RelPath | ''): OpenDirectory {
+  try {
+    return openDirectory(directory);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error;
+    throw new WaymarkError(
+      'PERMISSION_DENIED',
+      `The directory ${quotePath(dir === '' ? '.' : dir)} may not be read`,
+      {
+        cause: error,
+      },
+    );
   }
 }
