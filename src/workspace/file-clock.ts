@@ -25,7 +25,8 @@ export const SIGHTING_DISTANCE_MS = 2000;
 
 /** Magic numbers (`statfs(2)`) of file systems that this machine's kernel stamps; the last two are Darwin's hfs and apfs. */
 const LOCAL_TYPES: ReadonlySet<number> = new Set([
-  0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630, 0xf2f52010, 0x2fc12fc1, 0xca451a4e, 0x858458f6, 0x11, 0x1a,
+  0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630, 0xf2f52010, 0x2fc12fc1, 0xca451a4e, 0x858458f6,
+  0x11, 0x1a,
 ]);
 
 /** The clock of the file system that holds a directory. */
@@ -38,10 +39,10 @@ export function fileClock(isOurs: boolean): FileClock {
     isOurs,
     isSettled(mtimeNs, ctimeNs, startMs) {
       if (!isOurs) return false;
-      const newest = mtimeNs > ctimeNs ? mtimeNs : ctimeNs;
       const start = BigInt(Math.floor(startMs)) * 1_000_000n;
-      if (newest >= start - TICK_MARGIN_NS) return false;
-      return newest < start - SECOND_MARGIN_NS || ctimeNs % 1_000_000_000n !== 0n;
+      const hasWholeSeconds = ctimeNs % 1_000_000_000n === 0n;
+      const limit = start - (hasWholeSeconds ? SECOND_MARGIN_NS : TICK_MARGIN_NS);
+      return mtimeNs < limit && ctimeNs < limit;
     },
   };
 }

@@ -1,7 +1,7 @@
 import { WaymarkError } from '../domain/errors.ts';
 import { quotePath } from '../domain/rel-path.ts';
-import type { Git } from '../platform/git-process.ts';
 import { type Clock, systemClock } from '../platform/clock.ts';
+import type { Git } from '../platform/git-process.ts';
 import type { Observation, ObserveOptions } from './observation.ts';
 import { ObservationRun } from './observation-run.ts';
 import { TableCache } from './walk/table-cache.ts';

@@ -26,7 +26,11 @@ const HEADER_BYTES = 64;
 const HASHED_FROM = 40;
 
 /** Loads a workspace's stat cache; undefined where there is none, it is damaged or of another format. */
-export function loadStatCache(directory: string, dirHash: DirHash, engine: EngineName): StatCache | undefined {
+export function loadStatCache(
+  directory: string,
+  dirHash: DirHash,
+  engine: EngineName,
+): StatCache | undefined {
   const bytes = readCache(fileOf(directory, dirHash, engine));
   return bytes && decode(bytes);
 }

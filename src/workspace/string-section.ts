@@ -4,7 +4,7 @@
  */
 export function writeStrings(strings: readonly string[]): Buffer {
   const text = strings.join('');
-  const isWide = /[^\u0000-\u00ff]/.test(text);
+  const isWide = /[\u0100-\uffff]/.test(text);
   const head = new Uint32Array(2 + strings.length);
   head[0] = isWide ? 1 : 0;
   head[1] = strings.length;

@@ -7,7 +7,6 @@ import { absoluteOf } from './absolute.ts';
 import { describePath } from './describe-path.ts';
 import { openInside } from './open-inside.ts';
 
-
 export interface ReaderOptions {
   /** real path of the workspace */
   readonly root: string;

@@ -16,25 +16,119 @@ interface Case {
   readonly exclude: string;
 }
 
-const WORDS = ['a', 'b', 'ab', 'foo', 'é', 'x y', 'b ', 'A', '[', '-', '!a', '#b', 'a.c', 'b.o', '\\', ':', '\u{1f600}'];
+const WORDS = [
+  'a',
+  'b',
+  'ab',
+  'foo',
+  'é',
+  'x y',
+  'b ',
+  'A',
+  '[',
+  '-',
+  '!a',
+  '#b',
+  'a.c',
+  'b.o',
+  '\\',
+  ':',
+  '\u{1f600}',
+];
 const name = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom(...WORDS) },
-  fc.array(fc.constantFrom('a', 'b', '.', 'c', '-', ']', '*', '?', '^', 'é', '\udcff'), { minLength: 1, maxLength: 4 })
+  fc
+    .array(fc.constantFrom('a', 'b', '.', 'c', '-', ']', '*', '?', '^', 'é', '\udcff'), {
+      minLength: 1,
+      maxLength: 4,
+    })
     .map((parts) => parts.join(''))
     .filter((text) => text !== '.' && text !== '..'),
 );
 const PIECES = [
-  'a', 'b', 'foo', 'é', 'A', '.c', '*', '*', '**', '***', '?', '/', '/', '[ab]', '[!a]', '[^b]', '[a-c]', '[]a]', '[!]a]', '[a', '[[:alpha:]]',
-  '[[:bogus:]]', '[[:', '[[:]', '[[::]]', '[\\]]', '[a\\-c]', '[--a]', '[c-a]', '[é]', '[a-é]', '[/]', '\\', '\\a', '\\*', '\\[', '\\ ', ' ', '!', '#', '^', ']', '-',
-  '\udcff', '**/', '/**', '/**/', '[[:space:]]', '[[:punct:]b]', '[[:upper:][:digit:]]', '\t',
+  'a',
+  'b',
+  'foo',
+  'é',
+  'A',
+  '.c',
+  '*',
+  '*',
+  '**',
+  '***',
+  '?',
+  '/',
+  '/',
+  '[ab]',
+  '[!a]',
+  '[^b]',
+  '[a-c]',
+  '[]a]',
+  '[!]a]',
+  '[a',
+  '[[:alpha:]]',
+  '[[:bogus:]]',
+  '[[:',
+  '[[:]',
+  '[[::]]',
+  '[\\]]',
+  '[a\\-c]',
+  '[--a]',
+  '[c-a]',
+  '[é]',
+  '[a-é]',
+  '[/]',
+  '\\',
+  '\\a',
+  '\\*',
+  '\\[',
+  '\\ ',
+  ' ',
+  '!',
+  '#',
+  '^',
+  ']',
+  '-',
+  '\udcff',
+  '**/',
+  '/**',
+  '/**/',
+  '[[:space:]]',
+  '[[:punct:]b]',
+  '[[:upper:][:digit:]]',
+  '\t',
 ];
 const line = fc.oneof(
-  { weight: 4, arbitrary: fc.array(fc.constantFrom(...PIECES), { minLength: 1, maxLength: 5 }).map((parts) => parts.join('')) },
-  { weight: 2, arbitrary: fc.tuple(fc.constantFrom('', '!', '/', '!/'), name, fc.constantFrom('', '/', ' ', '\\ ', '  ', '\r', '/*', '/**', '*')).map((parts) => parts.join('')) },
-  { weight: 1, arbitrary: fc.tuple(fc.constantFrom('', '!'), fc.constantFrom(...WORDS), fc.constant('/'), fc.constantFrom(...WORDS)).map((parts) => parts.join('')) },
+  {
+    weight: 4,
+    arbitrary: fc
+      .array(fc.constantFrom(...PIECES), { minLength: 1, maxLength: 5 })
+      .map((parts) => parts.join('')),
+  },
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(
+        fc.constantFrom('', '!', '/', '!/'),
+        name,
+        fc.constantFrom('', '/', ' ', '\\ ', '  ', '\r', '/*', '/**', '*'),
+      )
+      .map((parts) => parts.join('')),
+  },
+  {
+    weight: 1,
+    arbitrary: fc
+      .tuple(fc.constantFrom('', '!'), fc.constantFrom(...WORDS), fc.constant('/'), fc.constantFrom(...WORDS))
+      .map((parts) => parts.join('')),
+  },
 );
 const text = fc
-  .tuple(fc.constantFrom('', '', '', '\ufeff'), fc.array(line, { maxLength: 5 }), fc.constantFrom('\n', '\r\n'), fc.constantFrom('', '\n'))
+  .tuple(
+    fc.constantFrom('', '', '', '\ufeff'),
+    fc.array(line, { maxLength: 5 }),
+    fc.constantFrom('\n', '\r\n'),
+    fc.constantFrom('', '\n'),
+  )
   .map(([bom, lines, eol, end]) => bom + lines.join(eol) + end);
 const path = fc
   .tuple(fc.array(name, { minLength: 1, maxLength: 3 }), fc.constantFrom('', '', '/'))

@@ -1,5 +1,5 @@
 import { byteString } from './byte-string.ts';
-import { parseIgnorePattern, type IgnorePattern } from './ignore-pattern.ts';
+import { type IgnorePattern, parseIgnorePattern } from './ignore-pattern.ts';
 
 /** What a list of patterns says of a path; undefined: nothing. */
 export type IgnoreAnswer = 'ignored' | 'included' | undefined;

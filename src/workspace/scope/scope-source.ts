@@ -43,7 +43,12 @@ function pathsBelow(root: string, path: string): RelPath[] {
 
 /** Tells whether the rules that do not depend on the tree are the same, and with frozen rules all others too. */
 export function sameRules(base: FrozenRules, known: KnownRules): boolean {
-  const pick = ({ include, exclude, forbidden, selection }: FixedRules) => [include, exclude, forbidden, selection];
+  const pick = ({ include, exclude, forbidden, selection }: FixedRules) => [
+    include,
+    exclude,
+    forbidden,
+    selection,
+  ];
   return (
     JSON.stringify([pick(base), base.ignoreFiles, base.trackedExceptions]) ===
     JSON.stringify([pick(known.fixed), known.ignoreFiles, known.trackedExceptions])

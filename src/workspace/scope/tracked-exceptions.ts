@@ -39,7 +39,8 @@ export async function findTrackedExceptions(
     const stamp = stamps.get(dir);
     return stamp !== '' && stamp === memories.get(dir)?.stamp;
   };
-  const sameRepositories = memories.size === stamps.size && [...stamps.keys()].every((dir) => memories.has(dir));
+  const sameRepositories =
+    memories.size === stamps.size && [...stamps.keys()].every((dir) => memories.has(dir));
   if (!live.changed && sameRepositories && [...stamps.keys()].every(isKnown)) return known;
   return askAgain(options, known, repositories, stamps);
 }

@@ -20,7 +20,9 @@ export interface IndexMemory {
 export interface TrackedList {
   readonly memory: IndexMemory;
   /** undefined: git was not asked because the stamp is the remembered one, or it failed */
-  readonly listed: { readonly files: readonly RelPath[]; readonly repositories: readonly RelPath[] } | undefined;
+  readonly listed:
+    | { readonly files: readonly RelPath[]; readonly repositories: readonly RelPath[] }
+    | undefined;
 }
 
 /** The present stamp of an index. */

@@ -28,7 +28,12 @@ export function nodeAt(table: TreeTable, row: number): DraftEdit['node'] {
         listing: table.has(row, FLAG.partial) ? 'partial' : 'complete',
       };
     case KIND.observed:
-      return { kind: 'observed', reason: table.reasonAt(row), what: whatAt(table, row), size: sizeOf(table, row) };
+      return {
+        kind: 'observed',
+        reason: table.reasonAt(row),
+        what: whatAt(table, row),
+        size: sizeOf(table, row),
+      };
     default:
       return undefined;
   }
@@ -44,7 +49,13 @@ export function saysTheSame(table: TreeTable, row: number, base: TreeTable, base
         !table.has(row, FLAG.pending) &&
         table.size[row] === base.size[baseRow] &&
         sameTimeAndMode(table, row, base, baseRow) &&
-        table.hash.compare(base.hash, baseRow * HASH_BYTES, (baseRow + 1) * HASH_BYTES, row * HASH_BYTES, (row + 1) * HASH_BYTES) === 0
+        table.hash.compare(
+          base.hash,
+          baseRow * HASH_BYTES,
+          (baseRow + 1) * HASH_BYTES,
+          row * HASH_BYTES,
+          (row + 1) * HASH_BYTES,
+        ) === 0
       );
     case KIND.symlink:
       return table.mtime[row] === base.mtime[baseRow] && targetAt(table, row) === targetAt(base, baseRow);
@@ -65,7 +76,9 @@ export function saysTheSame(table: TreeTable, row: number, base: TreeTable, base
 }
 
 function sameTimeAndMode(table: TreeTable, row: number, base: TreeTable, baseRow: number): boolean {
-  return table.mtime[row] === base.mtime[baseRow] && permissionsAt(table, row) === permissionsAt(base, baseRow);
+  return (
+    table.mtime[row] === base.mtime[baseRow] && permissionsAt(table, row) === permissionsAt(base, baseRow)
+  );
 }
 
 export function permissionsAt(table: TreeTable, row: number): number {

@@ -134,9 +134,7 @@ function isUnreadable(table: TreeTable, row: number): boolean {
 
 function canOpen(absolute: string): boolean {
   try {
-    closeSync(
-      openSync(toFsPath(absolute), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK),
-    );
+    closeSync(openSync(toFsPath(absolute), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK));
     return true;
   } catch {
     return false;

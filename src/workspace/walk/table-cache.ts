@@ -26,4 +26,3 @@ export class TableCache implements StatCache {
     this.meta = meta;
   }
 }
-

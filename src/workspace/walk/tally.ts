@@ -1,5 +1,5 @@
-import { FLAG, KIND, type TreeTable, WHATS } from './tree-table.ts';
 import { isExcludedByRule } from './excluded.ts';
+import { FLAG, KIND, type TreeTable, WHATS } from './tree-table.ts';
 
 export interface Tally {
   /** regular files in scope */

@@ -1,6 +1,6 @@
 import type { BigIntStats } from 'node:fs';
 import type { ContentHash } from '../../domain/ids.ts';
-import { SKIP_REASONS, type Observed, type SkipReason } from '../../domain/snapshot.ts';
+import { type Observed, SKIP_REASONS, type SkipReason } from '../../domain/snapshot.ts';
 
 /** Kinds of rows. `passage`: walked, not captured. `unknown`: the base may hold anything here. */
 export const KIND = {
@@ -40,7 +40,8 @@ export const FLAG = {
   unsure: 2048,
 } as const;
 
-const WALK_FLAGS = FLAG.pending | FLAG.dirty | FLAG.listed | FLAG.settled | FLAG.forced | FLAG.held | FLAG.read | FLAG.unsure;
+const WALK_FLAGS =
+  FLAG.pending | FLAG.dirty | FLAG.listed | FLAG.settled | FLAG.forced | FLAG.held | FLAG.read | FLAG.unsure;
 
 /** Flags that mean nothing on an observed row. */
 const NOT_OBSERVED =

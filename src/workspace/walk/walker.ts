@@ -240,9 +240,7 @@ export class Walker {
     this.#push(
       row,
       childPath,
-      (enter === ENTER.read ? VISIT.list : 0) |
-        (rescope ? VISIT.rescope : 0) |
-        (forced ? VISIT.forced : 0),
+      (enter === ENTER.read ? VISIT.list : 0) | (rescope ? VISIT.rescope : 0) | (forced ? VISIT.forced : 0),
     );
   }
 
