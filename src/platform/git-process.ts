@@ -140,9 +140,9 @@ export function createGit(environment: Readonly<Record<string, string | undefine
 
 /** The error of a git command that ended with `exitCode`. */
 export function gitFailed(args: readonly string[], exitCode: number, stderr: string): WaymarkError {
-  const command = args.find((argument) => !argument.startsWith('-')) ?? '';
+  const command = args.find((argument, at) => !argument.startsWith('-') && args[at - 1] !== '-c') ?? '';
   const reason = stderr.trim();
-  if (/no space left on device|disk quota exceeded/i.test(reason)) {
+  if (/no space left on device|out of disk ?space|disk quota exceeded/i.test(reason)) {
     return new WaymarkError('NO_SPACE', `git ${command} failed: ${reason}`);
   }
   return new WaymarkError('GIT_FAILED', `git ${command} failed with status ${exitCode}: ${reason}`, {

@@ -1,18 +1,23 @@
 import type { ObjectName } from './fast-import.ts';
 import { type ShadowContext, shadowGit } from './shadow-context.ts';
 
-/** What the repository holds and what of it nothing needs any more. */
-export interface ObjectCensus {
-  readonly all: ReadonlySet<ObjectName>;
-  readonly dead: number;
-  readonly blobs: number;
-  readonly deadBlobs: number;
-  /** bytes in packs, as compressed */
+export interface CountedObject {
+  /** as it lies in its pack */
   readonly bytes: number;
-  readonly deadBytes: number;
+  readonly isBlob: boolean;
+  readonly isLive: boolean;
 }
 
-/** Counts the objects that `tips` do not reach. Throws `GIT_FAILED` where something that they need is missing. */
+/** What the repository holds and what of it is still needed. */
+export interface ObjectCensus {
+  readonly objects: ReadonlyMap<ObjectName, CountedObject>;
+  readonly deadBlobs: number;
+  readonly deadBytes: number;
+  readonly liveBytes: number;
+  readonly liveCount: number;
+}
+
+/** Tells which objects the `tips` reach. Throws `GIT_FAILED` where something that they need is missing. */
 export async function countObjects(
   context: ShadowContext,
   tips: readonly ObjectName[],
@@ -24,21 +29,22 @@ export async function countObjects(
       '--batch-check=%(objectname) %(objectsize:disk) %(objecttype)',
     ],
   });
-  const all = new Set<ObjectName>();
-  const census = { dead: 0, blobs: 0, deadBlobs: 0, bytes: 0, deadBytes: 0 };
+  const objects = new Map<ObjectName, CountedObject>();
+  const sums = { deadBlobs: 0, deadBytes: 0, liveBytes: 0, liveCount: 0 };
   for (const line of stdout.toString('latin1').split('\n')) {
     const [name, size, type] = line.split(' ');
     if (!name || size === undefined) continue;
-    const blob = type === 'blob' ? 1 : 0;
-    all.add(name);
-    census.bytes += Number(size);
-    census.blobs += blob;
-    if (live.has(name)) continue;
-    census.dead += 1;
-    census.deadBlobs += blob;
-    census.deadBytes += Number(size);
+    const object = { bytes: Number(size), isBlob: type === 'blob', isLive: live.has(name) };
+    objects.set(name, object);
+    if (object.isLive) {
+      sums.liveBytes += object.bytes;
+      sums.liveCount += 1;
+    } else {
+      sums.deadBytes += object.bytes;
+      if (object.isBlob) sums.deadBlobs += 1;
+    }
   }
-  return { all, ...census };
+  return { objects, ...sums };
 }
 
 async function reachable(context: ShadowContext, tips: readonly ObjectName[]): Promise<Set<ObjectName>> {

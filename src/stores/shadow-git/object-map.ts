@@ -90,8 +90,8 @@ export class ObjectMap implements Disposable {
     });
   }
 
-  /** Drops what is not in `existing` (git's names) and returns how many blobs that were. */
-  retain(existing: ReadonlySet<ObjectName>): number {
+  /** Drops what is not in `existing` (git's names). */
+  retain(existing: { has(name: ObjectName): boolean }): void {
     const gone = this.#database
       .all('SELECT hash, name FROM blobs')
       .filter(({ name }) => !existing.has(hex(name)));
@@ -104,7 +104,6 @@ export class ObjectMap implements Disposable {
       }
     });
     if (gone.length > 0) this.#database.exec('PRAGMA incremental_vacuum');
-    return gone.length;
   }
 
   [Symbol.dispose](): void {

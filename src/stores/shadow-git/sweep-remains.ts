@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { isTemporaryName } from '../../platform/durable-write.ts';
 import { isOpenSomewhere } from '../../platform/open-files.ts';
@@ -25,8 +25,15 @@ export function sweepRemains(context: ShadowContext): void {
     if (/^\.?tmp[-_]/.test(name) && isOld(context, path)) fs.unlink(path);
     // an import that was killed leaves its mark, and the pack would be kept for ever
     else if (name.endsWith('.keep')) fs.unlink(path);
+    else if (isHalf(packs, name) && isOld(context, path)) fs.unlink(path);
   }
   sweepSiblings(context);
+}
+
+/** A pack without its index, or the other way round. */
+function isHalf(packs: string, name: string): boolean {
+  const other = name.endsWith('.pack') ? '.idx' : '.pack';
+  return /^pack-/.test(name) && !existsSync(join(packs, name.slice(0, name.lastIndexOf('.')) + other));
 }
 
 /** Half-made and half-removed repositories beside this one. */
