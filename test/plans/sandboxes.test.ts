@@ -125,7 +125,12 @@ describe('filesystem_copy', () => {
     expect(git(scene, 'for-each-ref') + git(scene, 'rev-parse', 'HEAD')).toBe(before);
     expect(git(scene, 'status', '--porcelain')).toBe('');
     git(scene, 'worktree', 'add', '-q', join(scene.outside, 'linked'));
-    const linked = await scene.plans.run({ file, workspace: join(scene.outside, 'linked') });
+    const reach = scene.planFile({
+      sandbox: 'filesystem_copy',
+      steps: [{ tool: 'shell', command: `git rev-parse --git-dir || exit 9; git add -A; ${commit}` }],
+    });
+    const linked = await scene.plans.run({ file: reach, workspace: join(scene.outside, 'linked') });
+    expect(linked.error?.message).toContain('status 9');
     expect(existsSync(join(linked.sandbox.path, '.git'))).toBe(false);
     expect(git(scene, 'log', '--oneline', '--all').trim().split('\n')).toHaveLength(1);
     expect(linked.state).toBe('errored');
