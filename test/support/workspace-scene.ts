@@ -95,7 +95,9 @@ export class WorkspaceScene {
   }
 
   live(
-    extra: Partial<ScopeSource & { kind: 'live' }> & { readonly limits?: Partial<Limits> } = {},
+    extra: Partial<Omit<ScopeSource & { readonly kind: 'live' }, 'limits'>> & {
+      readonly limits?: Partial<Limits>;
+    } = {},
   ): ScopeSource {
     return {
       kind: 'live',

@@ -5,7 +5,7 @@ import type { Observed } from '../../domain/snapshot.ts';
 import { look } from '../walk/look.ts';
 import { absoluteOf } from './absolute.ts';
 import { describePath } from './describe-path.ts';
-import { openInside } from './open-inside.ts';
+import { hasPlainParents, openInside } from './open-inside.ts';
 
 export interface ReaderOptions {
   /** real path of the workspace */
@@ -47,7 +47,10 @@ export function createFileReader(given: ReaderOptions): (path: RelPath) => FileR
 function readOnce(options: Reading, path: RelPath): FileReading | number {
   const { root } = options;
   const opened = openInside(root, path);
-  if (!opened.ok) return opened.why === 'moved' ? 0 : { ok: false, node: describePath(root, path) };
+  if (!opened.ok) {
+    const again = opened.why === 'moved' && hasPlainParents(root, path);
+    return again ? 0 : { ok: false, node: describePath(root, path) };
+  }
   const { fd } = opened;
   try {
     const before = fstatSync(fd, { bigint: true });

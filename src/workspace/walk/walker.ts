@@ -188,7 +188,7 @@ export class Walker {
     const prefix = `${this.absolute(path)}/`;
     for (let child = start; child < end; child += 1) {
       const kind = table.kind[child];
-      if (kind === KIND.none) continue;
+      if (kind === KIND.none) return false;
       const name = table.names[child] as string;
       if (kind === KIND.observed && isExcludedByRule(table.reasonAt(child))) {
         if (!this.#revisitHidden(child, path, prefix, name)) return false;
