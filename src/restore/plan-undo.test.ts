@@ -5,7 +5,6 @@ import type { PathChange } from '../domain/operation.ts';
 import type { RelPath } from '../domain/rel-path.ts';
 import type { DirectoryEntry, Entry, FileEntry, Observed, SnapshotNode } from '../domain/snapshot.ts';
 import { planUndo } from './plan-undo.ts';
-import { unheldByUndo } from './unheld-paths.ts';
 
 const file = (content: string, mode = 0o644): FileEntry => ({
   kind: 'file',
@@ -144,24 +143,5 @@ describe('planUndo()', () => {
     expect(() => undo(changes, after, { paths: ['nothing'] })).toThrow(
       expect.objectContaining({ code: 'PATH_NOT_FOUND' }),
     );
-  });
-});
-
-describe('unheldByUndo()', () => {
-  test('names what the rules of now hide although the operation changed it', () => {
-    const changes = changesOf({
-      'a.log': [file('1'), file('2')],
-      out: [undefined, dir()],
-      'out/x': [undefined, file('1')],
-      plain: [undefined, file('1')],
-      'lib/y': [file('1'), file('2')],
-    });
-    const present = viewOf([
-      ['a.log', ignored()],
-      ['out', ignored('directory')],
-      ['plain', file('1')],
-      ['lib', ignored('directory')],
-    ]);
-    expect([...unheldByUndo(changes, present)]).toEqual(['a.log', 'out', 'out/x', 'lib/y']);
   });
 });
