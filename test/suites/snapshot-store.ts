@@ -366,6 +366,13 @@ export function snapshotStoreSuite({ name, open, skip = [] }: SnapshotStoreHarne
       expect(await listed()).toEqual([first.id]);
     });
 
+    check('refuse a record whose snapshot is not stored', async () => {
+      const { ref } = await write({ a: 'a' });
+      const made = recordOf({ ...ref, root: hashOf('never written') }, opened.workspace, name);
+      await expect(store.publish(made)).rejects.toEqual(failing('OBJECT_MISSING'));
+      expect(await listed()).toEqual([]);
+    });
+
     check('read a manifest that is not there as missing', async () => {
       const absent = {
         id: record(await write({})).id,
@@ -517,6 +524,10 @@ export function snapshotStoreSuite({ name, open, skip = [] }: SnapshotStoreHarne
         const again = await fresh.write(draft({ again: lost }));
         expect((await fresh.readBlob(hashOf(lost))).equals(lost)).toBe(true);
         expect((await fresh.open(again.ref)).get(path('again'))).toEqual(file(lost));
+        const pieces: Buffer[] = [];
+        for await (const piece of fresh.streamBlob(hashOf(lost))) pieces.push(piece);
+        expect(Buffer.concat(pieces).equals(lost)).toBe(true);
+        expect((await fresh.verify([first.record])).filter(({ path }) => path !== undefined)).toEqual([]);
         if (fresh !== store) await fresh.close();
       },
     );

@@ -48,7 +48,18 @@ export function openCasStore({ layout, fs, locks, clock }: CasStoreOptions): Sna
     },
 
     write: (draft) => writeSnapshot(deps, draft),
-    publish: async (record) => publishManifest(fs, layout, record),
+    async publish(record) {
+      const { root, rules } = record.snapshot;
+      if (!packs.has(root) || !packs.has(rules)) packs.rescan();
+      const lost = [root, rules].find((hash) => !packs.has(hash));
+      if (lost !== undefined) {
+        throw new WaymarkError(
+          'OBJECT_MISSING',
+          `The snapshot of checkpoint ${record.id} is not in the store (${lost})`,
+        );
+      }
+      return publishManifest(fs, layout, record);
+    },
     retract: async (where) => retractManifest(fs, layout, where),
     setPinned: async (where, pinned) => pinManifest(fs, layout, where, pinned),
     manifests: async () => readManifests(layout),

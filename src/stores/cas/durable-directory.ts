@@ -9,5 +9,28 @@ export function makeDurableDirectory(fs: FileSystem, path: string): void {
   const parent = dirname(path);
   if (parent !== path) makeDurableDirectory(fs, parent);
   ensurePrivateDirectory(fs, path);
-  fs.fsyncDirectory(parent);
+  try {
+    fs.fsyncDirectory(parent);
+  } catch (error) {
+    quietly(() => fs.rmdir(path));
+    throw error;
+  }
+}
+
+/** Makes a new file's name durable. One that may not survive a power cut is taken back: what is found later counts as durable. */
+export function syncName(fs: FileSystem, path: string): void {
+  try {
+    fs.fsyncDirectory(dirname(path));
+  } catch (error) {
+    quietly(() => fs.unlink(path));
+    throw error;
+  }
+}
+
+function quietly(body: () => void): void {
+  try {
+    body();
+  } catch {
+    // What led here is what gets reported.
+  }
 }

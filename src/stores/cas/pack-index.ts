@@ -15,10 +15,12 @@ export class PackIndex {
   readonly blobs: number;
   readonly blocks: number;
   readonly #bytes: Buffer;
+  readonly #view: DataView;
 
   /** @param bytes places and blocks, checked against their hash */
   constructor(bytes: Buffer, blobs: number, blocks: number) {
     this.#bytes = bytes;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     this.blobs = blobs;
     this.blocks = blocks;
   }
@@ -34,10 +36,10 @@ export class PackIndex {
     let high = this.blobs;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (this.#bytes.readUInt32BE(middle * PLACE_BYTES) < prefix) low = middle + 1;
+      if (this.#view.getUint32(middle * PLACE_BYTES) < prefix) low = middle + 1;
       else high = middle;
     }
-    for (; low < this.blobs && this.#bytes.readUInt32BE(low * PLACE_BYTES) === prefix; low += 1) {
+    for (; low < this.blobs && this.#view.getUint32(low * PLACE_BYTES) === prefix; low += 1) {
       if (this.#hash(low) === hash) return this.#place(low);
     }
     return undefined;

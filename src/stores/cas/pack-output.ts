@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { temporaryName } from '../../platform/durable-write.ts';
 import type { FileSystem } from '../../platform/file-system.ts';
 import { storeError } from '../store-error.ts';
-import { makeDurableDirectory } from './durable-directory.ts';
+import { makeDurableDirectory, syncName } from './durable-directory.ts';
 
 /** Where a pack's bytes go. */
 export interface PackOutput {
@@ -63,8 +63,9 @@ export function filePackOutput(fs: FileSystem, blobs: string, mtimeNs?: bigint):
         close();
         if (mtimeNs !== undefined) fs.utimes(temporary, mtimeNs, mtimeNs);
         makeDurableDirectory(fs, directory);
-        fs.rename(temporary, join(directory, `${name}.pack`));
-        fs.fsyncDirectory(directory);
+        const path = join(directory, `${name}.pack`);
+        fs.rename(temporary, path);
+        syncName(fs, path);
       });
     },
     abort() {

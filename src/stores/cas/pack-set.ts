@@ -17,6 +17,7 @@ export class PackSet {
   readonly #cache = new BlockCache();
   #packs = new Map<string, Pack>();
   #damaged = new Map<string, WaymarkError>();
+  #latest: Pack | undefined;
 
   /** @param blobs the directory with the fan-out directories */
   constructor(blobs: string) {
@@ -52,30 +53,20 @@ export class PackSet {
     }
     this.#packs = packs;
     this.#damaged = damaged;
+    if (this.#latest && packs.get(this.#latest.name) !== this.#latest) this.#latest = undefined;
   }
 
   /** Tells whether a blob is stored, by the packs known at the last {@link rescan}. */
   has(hash: ContentHash): boolean {
-    for (const pack of this.#packs.values()) if (pack.index.find(hash)) return true;
-    return false;
+    return this.sizeOf(hash) !== undefined;
   }
 
   /** Tells whether the stored blob can be read back and has these bytes: damaged content counts as not stored. */
   holds(hash: ContentHash, bytes: Buffer): boolean {
-    return this.#candidates(hash).some(([pack, place]) => {
-      if (place.size !== bytes.length) return false;
-      try {
-        for (let done = 0; done < bytes.length; ) {
-          const piece = this.#piece(pack, place, done);
-          if (!piece.equals(bytes.subarray(done, done + piece.length))) return false;
-          done += piece.length;
-        }
-        return true;
-      } catch (error) {
-        if (!isWaymarkError(error)) throw error;
-        return false;
-      }
-    });
+    for (const [pack, place] of this.#candidates(hash)) {
+      if (this.#equals(pack, place, bytes)) return true;
+    }
+    return false;
   }
 
   /** The same for content that is not at hand: reads the stored blob and checks its hash. */
@@ -101,31 +92,29 @@ export class PackSet {
 
   /** The same in pieces of at most a block, without holding more. Throws `OBJECT_CORRUPT` at the end if the whole does not match. */
   *stream(hash: ContentHash): Generator<Buffer, undefined> {
-    const [pack, place, first] = this.#fromAny(hash, (pack, place): [Pack, BlobPlace, Buffer] => {
-      if (place.size <= BLOCK_BYTES) return [pack, place, this.read(hash)];
-      return [pack, place, this.#piece(pack, place, 0)];
-    });
-    if (first.length === place.size) {
-      yield first;
+    if ((this.sizeOf(hash) ?? 0) <= BLOCK_BYTES) {
+      yield this.read(hash);
       return;
     }
+    // Pieces given out can't be taken back, so of several copies a whole one is looked for first.
+    const [pack, place] = this.#fromAny(hash, (pack, place): readonly [Pack, BlobPlace] => {
+      if (this.holdersOf(hash).length > 1 && !this.isReadableIn(hash, pack)) throw corrupt(hash, pack);
+      this.#piece(pack, place, 0);
+      return [pack, place];
+    });
     const digest = createHash('sha256');
-    let done = 0;
-    for (let piece = first; ; piece = this.#piece(pack, place, done)) {
+    for (let done = 0; done < place.size; ) {
+      const piece = this.#piece(pack, place, done);
       digest.update(piece);
       done += piece.length;
-      if (done >= place.size && digest.digest('hex') !== hash) throw corrupt(hash, pack);
+      if (done === place.size && digest.digest('hex') !== hash) throw corrupt(hash, pack);
       yield Buffer.from(piece);
-      if (done >= place.size) return;
     }
   }
 
   /** Size of a stored blob in bytes; undefined where it is not stored. */
   sizeOf(hash: ContentHash): number | undefined {
-    for (const pack of this.#packs.values()) {
-      const place = pack.index.find(hash);
-      if (place) return place.size;
-    }
+    for (const [, place] of this.#candidates(hash)) return place.size;
     return undefined;
   }
 
@@ -149,22 +138,27 @@ export class PackSet {
 
   /** The packs that hold a blob. */
   holdersOf(hash: ContentHash): readonly Pack[] {
-    return this.#candidates(hash).map(([pack]) => pack);
+    return [...this.#candidates(hash)].map(([pack]) => pack);
   }
 
   forget(): void {
     this.#packs.clear();
     this.#damaged.clear();
+    this.#latest = undefined;
     this.#cache.clear();
   }
 
-  #candidates(hash: ContentHash): (readonly [Pack, BlobPlace])[] {
-    const found: (readonly [Pack, BlobPlace])[] = [];
+  /** The packs that hold a blob, the one that had the last blob first: what was captured together is asked for together. */
+  *#candidates(hash: ContentHash): Generator<readonly [Pack, BlobPlace]> {
+    const latest = this.#latest;
+    const likely = latest?.index.find(hash);
+    if (latest && likely) yield [latest, likely];
     for (const pack of this.#packs.values()) {
-      const place = pack.index.find(hash);
-      if (place) found.push([pack, place]);
+      const place = pack === latest ? undefined : pack.index.find(hash);
+      if (!place) continue;
+      this.#latest = pack;
+      yield [pack, place];
     }
-    return found;
   }
 
   /** Tries each pack that holds the blob. Looks for new packs once before giving up: another process may have rewritten them. */
@@ -187,6 +181,21 @@ export class PackSet {
       ...(damaged && { hint: damaged.message }),
       cause: damaged,
     });
+  }
+
+  #equals(pack: Pack, place: BlobPlace, bytes: Buffer): boolean {
+    if (place.size !== bytes.length) return false;
+    try {
+      for (let done = 0; done < bytes.length; ) {
+        const piece = this.#piece(pack, place, done);
+        if (!piece.equals(bytes.subarray(done, done + piece.length))) return false;
+        done += piece.length;
+      }
+      return true;
+    } catch (error) {
+      if (!isWaymarkError(error)) throw error;
+      return false;
+    }
   }
 
   #read(pack: Pack, { offset, size }: BlobPlace): Buffer {
@@ -214,7 +223,10 @@ export class PackSet {
       ? readBlock(pack, block)
       : this.#cache.get(`${pack.name} ${block.number}`, () => readBlock(pack, block));
     const start = offset + from - block.contentStart;
-    return bytes.subarray(start, Math.min(bytes.length, start + size - from));
+    const piece = bytes.subarray(start, Math.min(bytes.length, start + size - from));
+    if (piece.length === 0)
+      throw new WaymarkError('OBJECT_CORRUPT', `Pack ${pack.path} is damaged: it has an empty block`);
+    return piece;
   }
 
   #names(): string[] {

@@ -7,6 +7,9 @@ import type { PackOutput } from './pack-output.ts';
 /** Blocks being compressed at a time, on the thread pool while the caller reads on. */
 const IN_FLIGHT = 4;
 
+/** Output buffer of a block (bytes): most source code fits, and buffers thrown away are memory not yet collected. */
+const OUTPUT_BYTES = 40 * 1024;
+
 export interface FinishedPack {
   readonly name: string;
   /** of the file */
@@ -145,8 +148,7 @@ export class PackWriter {
 function compress(bytes: Buffer): Promise<Buffer> {
   const options = {
     params: { [constants.ZSTD_c_compressionLevel]: 1 },
-    // All of the output in one piece: zstd never needs more than this for incompressible input.
-    chunkSize: bytes.length + 1024,
+    chunkSize: OUTPUT_BYTES,
   };
   return new Promise((resolve, reject) => {
     zstdCompress(bytes, options, (error, packed) => (error ? reject(error) : resolve(packed)));

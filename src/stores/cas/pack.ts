@@ -57,10 +57,15 @@ export function openPack(name: string, path: string): Pack {
 
 /** Reads and unpacks one block. Throws as {@link openPack} does. */
 export function readBlock(pack: Pack, block: Block): Buffer {
-  const packed = withFile(pack.path, (fd) =>
-    readExactly(fd, block.fileStart, block.fileEnd - block.fileStart),
-  );
   const length = block.contentEnd - block.contentStart;
+  const packedLength = block.fileEnd - block.fileStart;
+  if (!isPlausible(length) || !isPlausible(packedLength)) {
+    throw new WaymarkError(
+      'OBJECT_CORRUPT',
+      `Pack ${pack.path} is damaged: block ${block.number} has no sensible size`,
+    );
+  }
+  const packed = withFile(pack.path, (fd) => readExactly(fd, block.fileStart, packedLength));
   let bytes: Buffer | undefined;
   let cause: unknown;
   try {
@@ -81,6 +86,11 @@ export function readBlock(pack: Pack, block: Block): Buffer {
     );
   }
   return bytes;
+}
+
+/** Blocks hold {@link BLOCK_BYTES} at most; a forged index must not make us ask for more memory than this. */
+function isPlausible(length: number): boolean {
+  return length > 0 && length <= 8 * BLOCK_BYTES;
 }
 
 function withFile<T>(path: string, body: (fd: number) => T): T {

@@ -8,7 +8,7 @@ import type { HomeLayout } from '../../platform/home-layout.ts';
 import { encodeManifest } from '../manifest/manifest-codec.ts';
 import type { PublishedCheckpoint } from '../snapshot-store.ts';
 import { errorCode, storeError } from '../store-error.ts';
-import { makeDurableDirectory } from './durable-directory.ts';
+import { makeDurableDirectory, syncName } from './durable-directory.ts';
 import { manifestPath, readManifest } from './manifest-files.ts';
 
 /**
@@ -68,18 +68,8 @@ function createExclusively(fs: FileSystem, path: string, bytes: Buffer): boolean
     throw error;
   }
   removeQuietly(fs, temporary);
-  if (created) makeNameDurable(fs, path);
+  if (created) syncName(fs, path);
   return created;
-}
-
-/** A name that may not survive a power cut is taken back: what failed must not be restorable. */
-function makeNameDurable(fs: FileSystem, path: string): void {
-  try {
-    fs.fsyncDirectory(dirname(path));
-  } catch (error) {
-    removeQuietly(fs, path);
-    throw error;
-  }
 }
 
 function linkInto(fs: FileSystem, temporary: string, path: string): boolean {

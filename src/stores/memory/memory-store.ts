@@ -48,6 +48,13 @@ export function createMemoryStore(clock: Clock = systemClock): SnapshotStore {
     if (present && load(key).record.id !== record.id) {
       throw new WaymarkError('CHECKPOINT_IN_USE', `${key} is taken by ${load(key).record.id}`);
     }
+    const lost = [record.snapshot.root, record.snapshot.rules].find((hash) => !blobs.has(hash));
+    if (lost !== undefined) {
+      throw new WaymarkError(
+        'OBJECT_MISSING',
+        `The snapshot of checkpoint ${record.id} is not in the store (${lost})`,
+      );
+    }
     const { bytes, digest } = encodeManifest(record);
     manifests.set(key, { bytes, pinned: present?.pinned ?? false });
     return located(key, digest);
