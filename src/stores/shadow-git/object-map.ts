@@ -46,9 +46,15 @@ export class ObjectMap implements Disposable {
       return new ObjectMap(openDatabase(path, fs));
     } catch (error) {
       if (!isWaymarkError(error, 'CATALOG_CORRUPT')) throw error;
-      for (const suffix of ['', '-wal', '-shm']) if (existsSync(path + suffix)) fs.unlink(path + suffix);
+      ObjectMap.discard(gitDir, fs);
       return new ObjectMap(openDatabase(path, fs));
     }
+  }
+
+  /** Removes the map of a repository; the next {@link open} makes another. */
+  static discard(gitDir: string, fs: FileSystem): void {
+    const path = join(gitDir, OBJECT_MAP_NAME);
+    for (const suffix of ['', '-wal', '-shm']) if (existsSync(path + suffix)) fs.unlink(path + suffix);
   }
 
   /** Whether it was filled from all that the repository holds. */

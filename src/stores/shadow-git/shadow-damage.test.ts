@@ -1,13 +1,17 @@
 import {
   appendFileSync,
   chmodSync,
+  closeSync,
   cpSync,
   existsSync,
+  openSync,
   readdirSync,
   rmSync,
+  statSync,
   truncateSync,
   unlinkSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -38,7 +42,6 @@ test.each(Object.entries(DAMAGES))(
     const before = readdirSync(dirname(gitDir));
     for (const read of [
       () => store.open(record.snapshot),
-      () => store.manifests(),
       () => store.manifest(where),
       () => store.publish(record),
       () => store.retract(where),
@@ -165,6 +168,13 @@ test('the object map is a cache: without it, or with a damaged one, everything i
   await store.close();
   for (const damage of [
     () => rmSync(join(gitDir, 'waymark.db')),
+    () => {
+      const path = join(gitDir, 'waymark.db');
+      const garbage = Buffer.alloc(statSync(path).size - 4096, 0xa5);
+      const fd = openSync(path, 'r+');
+      writeSync(fd, garbage, 0, garbage.length, 4096);
+      closeSync(fd);
+    },
     () =>
       writeFileSync(
         join(gitDir, 'waymark.db'),

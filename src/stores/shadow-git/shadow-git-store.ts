@@ -2,7 +2,7 @@ import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CheckpointRecord, SnapshotRef } from '../../domain/checkpoint.ts';
 import type { SnapshotDraft } from '../../domain/draft.ts';
-import { WaymarkError } from '../../domain/errors.ts';
+import { isWaymarkError, WaymarkError } from '../../domain/errors.ts';
 import type { ContentHash } from '../../domain/ids.ts';
 import type { RelPath } from '../../domain/rel-path.ts';
 import type { NodePair, SnapshotView } from '../../domain/snapshot.ts';
@@ -22,10 +22,12 @@ import type {
   StoreProblem,
   WrittenSnapshot,
 } from '../snapshot-store.ts';
+import { storeError } from '../store-error.ts';
 import { deleteRefs, readRefs } from './checkpoint-refs.ts';
 import { writeTable } from './checkpoint-table.ts';
 import { collectObjects } from './collect-objects.ts';
 import { contentToken } from './content-token.ts';
+import { ObjectMap } from './object-map.ts';
 import { removePin, writePin } from './pins.ts';
 import { publishCheckpoint } from './publish-checkpoint.ts';
 import { type PurgedCheckpoint, purgePaths } from './purge-paths.ts';
@@ -85,62 +87,69 @@ class ShadowGitStore implements SnapshotStore {
     return { mode, [Symbol.asyncDispose]: async () => hold[Symbol.dispose]() };
   }
 
-  async write(draft: SnapshotDraft): Promise<WrittenSnapshot> {
-    using _stage = await lockStage(this.#context);
-    await prepareRepository(this.#context);
-    await this.#noticeReplacement();
-    const { pendingRef, ...written } = await writeSnapshot(this.#context, this.#objects, draft);
-    this.#remember({ ...written, pendingRef });
-    return written;
+  write(draft: SnapshotDraft): Promise<WrittenSnapshot> {
+    return this.#staged(async () => {
+      await prepareRepository(this.#context);
+      await this.#noticeReplacement();
+      const { pendingRef, ...written } = await writeSnapshot(this.#context, this.#objects, draft);
+      this.#remember({ ...written, pendingRef });
+      return written;
+    });
   }
 
-  async publish(record: CheckpointRecord): Promise<PublishedCheckpoint> {
-    using _stage = await lockStage(this.#context);
-    await this.#require(`publish checkpoint ${record.id}`);
-    const published = await publishCheckpoint(this.#context, this.#objects, record);
-    this.#dropPending(record.snapshot.root);
-    return published;
+  publish(record: CheckpointRecord): Promise<PublishedCheckpoint> {
+    return this.#staged(async () => {
+      await this.#require(`publish checkpoint ${record.id}`);
+      const published = await publishCheckpoint(this.#context, this.#objects, record);
+      this.#dropPending(record.snapshot.root);
+      return published;
+    });
   }
 
-  async retract({ id }: CheckpointLocation): Promise<void> {
-    using _stage = await lockStage(this.#context);
-    if (!(await this.#exists())) return;
-    const { checkpoints, leftovers } = await readRefs(this.#context, this.#objects.reader);
-    const own = [contentRef(id), manifestRef(id)];
-    const others = checkpoints.filter((checkpoint) => checkpoint.id !== id);
-    const isPublished = others.length < checkpoints.length;
-    await deleteRefs(this.#context, isPublished ? own : leftovers.filter((ref) => own.includes(ref)));
-    removePin(this.#context, id);
-    if (isPublished) writeTable(this.#context, others);
+  retract({ id }: CheckpointLocation): Promise<void> {
+    return this.#staged(async () => {
+      if (!(await this.#exists())) return;
+      const { checkpoints, leftovers } = await readRefs(this.#context, this.#objects.reader);
+      const own = [contentRef(id), manifestRef(id)];
+      const others = checkpoints.filter((checkpoint) => checkpoint.id !== id);
+      const isPublished = others.length < checkpoints.length;
+      await deleteRefs(this.#context, isPublished ? own : leftovers.filter((ref) => own.includes(ref)));
+      removePin(this.#context, id);
+      if (isPublished) writeTable(this.#context, others);
+    });
   }
 
-  async setPinned({ id }: CheckpointLocation, pinned: boolean): Promise<void> {
-    using _stage = await lockStage(this.#context);
-    await this.#require(`pin checkpoint ${id}`);
-    if (pinned) writePin(this.#context, id);
-    else removePin(this.#context, id);
+  setPinned({ id }: CheckpointLocation, pinned: boolean): Promise<void> {
+    return this.#staged(async () => {
+      await this.#require(`pin checkpoint ${id}`);
+      if (pinned) writePin(this.#context, id);
+      else removePin(this.#context, id);
+    });
   }
 
   async manifests(): Promise<{
     readonly manifests: readonly StoredManifest[];
     readonly problems: readonly StoreProblem[];
   }> {
-    if (!(await this.#exists())) return { manifests: [], problems: [] };
-    return readManifests(this.#context, this.#objects.reader);
+    const { gitDir } = this.#context;
+    return this.#orDamage(
+      async () => {
+        if (!(await this.#exists())) return { manifests: [], problems: [] };
+        return readManifests(this.#context, this.#objects.reader);
+      },
+      (message) => ({ manifests: [], problems: [damageOf(gitDir, message)] }),
+    );
   }
 
-  async manifest(where: CheckpointLocation): Promise<StoredManifest> {
-    await this.#require(`read checkpoint ${where.id}`);
-    return readManifest(this.#context, this.#objects.reader, where);
+  manifest(where: CheckpointLocation): Promise<StoredManifest> {
+    return this.#attempt(async () => {
+      await this.#require(`read checkpoint ${where.id}`);
+      return readManifest(this.#context, this.#objects.reader, where);
+    });
   }
 
-  async open({ root, rules, truncated }: SnapshotRef): Promise<SnapshotView> {
-    await this.#require(`open snapshot ${root}`);
-    const readNode = await this.#objects.nodes(root);
-    const frozen = decodeRules(await this.#objects.blob(rules));
-    const view = openTree(root, frozen, truncated, readNode);
-    this.#readers.set(view, readNode);
-    return view;
+  open(ref: SnapshotRef): Promise<SnapshotView> {
+    return this.#attempt(() => this.#open(ref));
   }
 
   diff(from: SnapshotView, to: SnapshotView): Iterable<NodePair> {
@@ -151,21 +160,25 @@ class ShadowGitStore implements SnapshotStore {
     return diffTrees(from.root, to.root, a, b);
   }
 
-  async missing(hashes: Iterable<ContentHash>): Promise<ReadonlySet<ContentHash>> {
+  missing(hashes: Iterable<ContentHash>): Promise<ReadonlySet<ContentHash>> {
     const wanted = new Set(hashes);
-    if (wanted.size === 0 || !(await this.#exists())) return wanted;
-    const names = await this.#objects.names(wanted);
-    const gone = await missingNames(this.#context, names.values());
-    return new Set([...wanted].filter((hash) => gone.has(names.get(hash) ?? '') || !names.has(hash)));
+    return this.#attempt(async () => {
+      if (wanted.size === 0 || !(await this.#exists())) return wanted;
+      const names = await this.#objects.names(wanted);
+      const gone = await missingNames(this.#context, names.values());
+      return new Set([...wanted].filter((hash) => gone.has(names.get(hash) ?? '') || !names.has(hash)));
+    });
   }
 
   async contentToken(): Promise<string> {
     return contentToken(this.#context.gitDir);
   }
 
-  async readBlob(hash: ContentHash): Promise<Buffer> {
-    this.#requireDirectory(hash);
-    return this.#objects.blob(hash);
+  readBlob(hash: ContentHash): Promise<Buffer> {
+    return this.#attempt(async () => {
+      this.#requireDirectory(hash);
+      return this.#objects.blob(hash);
+    });
   }
 
   async *streamBlob(hash: ContentHash): AsyncGenerator<Buffer, undefined> {
@@ -173,47 +186,110 @@ class ShadowGitStore implements SnapshotStore {
     yield* this.#objects.stream(hash);
   }
 
-  async verify(records: Iterable<CheckpointRecord>): Promise<readonly StoreProblem[]> {
-    if (await this.#exists()) return verifyRecords(this.#context, this.#objects, records);
+  verify(records: Iterable<CheckpointRecord>): Promise<readonly StoreProblem[]> {
+    const wanted = [...records];
     const { gitDir } = this.#context;
-    const message = `Shadow repository ${gitDir} does not exist`;
-    return [...records].map(({ id }) => ({
-      where: gitDir,
-      code: 'OBJECT_MISSING',
-      message,
-      checkpointId: id,
-      path: undefined,
-    }));
+    return this.#orDamage(
+      async () => {
+        if (await this.#exists()) return verifyRecords(this.#context, this.#objects, wanted);
+        const problem = {
+          ...damageOf(gitDir, `Shadow repository ${gitDir} does not exist`),
+          code: 'OBJECT_MISSING',
+        } as const;
+        return wanted.map(({ id }) => ({ ...problem, checkpointId: id }));
+      },
+      (message) => wanted.map(({ id }) => ({ ...damageOf(gitDir, message), checkpointId: id })),
+    );
   }
 
-  async collect(options: CollectOptions): Promise<CollectReport> {
-    using _stage = await lockStage(this.#context);
-    if (await this.#exists()) return collectObjects(this.#context, this.#objects, options);
-    return { bytesBefore: 0, bytesAfter: 0, blobsDropped: 0, blockedBy: [] };
+  collect(options: CollectOptions): Promise<CollectReport> {
+    const { gitDir } = this.#context;
+    return this.#orDamage(
+      () =>
+        this.#staged(async () => {
+          if (await this.#exists()) return collectObjects(this.#context, this.#objects, options);
+          return { bytesBefore: 0, bytesAfter: 0, blobsDropped: 0, blockedBy: [] };
+        }),
+      (message) => {
+        const bytes = diskSize(gitDir);
+        return {
+          bytesBefore: bytes,
+          bytesAfter: bytes,
+          blobsDropped: 0,
+          blockedBy: [damageOf(gitDir, message)],
+        };
+      },
+    );
   }
 
   async size(): Promise<{ readonly bytes: number }> {
     return { bytes: diskSize(this.#context.gitDir) };
   }
 
-  async purge(
+  purge(
     records: Iterable<CheckpointRecord>,
     matches: (path: RelPath) => boolean,
   ): Promise<readonly PurgedCheckpoint[]> {
-    using _stage = await lockStage(this.#context);
-    await this.#require('purge');
-    return purgePaths(this.#context, this.#objects, records, matches, {
-      open: ({ snapshot }) => this.open(snapshot),
-      settle: (written) => {
-        this.#remember(written);
-        this.#dropPending(written.ref.root);
-      },
+    const wanted = [...records];
+    return this.#staged(async () => {
+      await this.#require('purge');
+      return purgePaths(this.#context, this.#objects, wanted, matches, {
+        open: ({ snapshot }) => this.#open(snapshot),
+        settle: (written) => {
+          this.#remember(written);
+          this.#dropPending(written.ref.root);
+        },
+      });
     });
   }
 
   async close(): Promise<void> {
     for (const root of this.#pending.keys()) this.#dropPending(root);
     await this.#objects.forget();
+  }
+
+  async #open({ root, rules, truncated }: SnapshotRef): Promise<SnapshotView> {
+    await this.#require(`open snapshot ${root}`);
+    const readNode = await this.#objects.nodes(root);
+    const frozen = decodeRules(await this.#objects.blob(rules));
+    const view = openTree(root, frozen, truncated, readNode);
+    this.#readers.set(view, readNode);
+    return view;
+  }
+
+  /** Runs what changes the repository, alone. */
+  #staged<T>(body: () => Promise<T>): Promise<T> {
+    return this.#attempt(async () => {
+      using _stage = await lockStage(this.#context);
+      return await body();
+    });
+  }
+
+  /** Runs an operation; where the object map turns out to be damaged, once more without it. */
+  async #attempt<T>(body: () => Promise<T>): Promise<T> {
+    const { gitDir, fs } = this.#context;
+    try {
+      try {
+        return await body();
+      } catch (error) {
+        if (!isWaymarkError(error, 'CATALOG_CORRUPT')) throw error;
+        await this.#objects.forget();
+        ObjectMap.discard(gitDir, fs);
+        return await body();
+      }
+    } catch (error) {
+      throw storeError(error, 'use', gitDir);
+    }
+  }
+
+  /** For operations that report damage instead of throwing it. */
+  async #orDamage<T>(body: () => Promise<T>, report: (message: string) => T): Promise<T> {
+    try {
+      return await this.#attempt(body);
+    } catch (error) {
+      if (isWaymarkError(error, 'STORE_CORRUPT')) return report(error.message);
+      throw error;
+    }
   }
 
   #remember({ ref, pendingRef }: PendingSnapshot): void {
@@ -258,4 +334,8 @@ class ShadowGitStore implements SnapshotStore {
     if (this.#generation !== undefined && inode !== this.#generation) await this.#objects.forget();
     this.#generation = inode;
   }
+}
+
+function damageOf(gitDir: string, message: string): StoreProblem {
+  return { where: gitDir, code: 'OBJECT_CORRUPT', message, checkpointId: undefined, path: undefined };
 }
