@@ -22,7 +22,7 @@ import type {
   StoreProblem,
   WrittenSnapshot,
 } from '../snapshot-store.ts';
-import { storeError } from '../store-error.ts';
+import { errorCode, storeError } from '../store-error.ts';
 import { deleteRefs, readRefs } from './checkpoint-refs.ts';
 import { writeTable } from './checkpoint-table.ts';
 import { collectObjects } from './collect-objects.ts';
@@ -297,11 +297,16 @@ class ShadowGitStore implements SnapshotStore {
     this.#pending.set(ref.root, [...(this.#pending.get(ref.root) ?? []), pendingRef]);
   }
 
-  /** A pending ref is a loose file: only a collection packs refs, and drops the pending ones first. */
+  /** A pending ref is a loose file: only a collection packs refs, and drops the pending ones first. One that can't be removed waits for it. */
   #dropPending(root: string): void {
+    const { gitDir, fs } = this.#context;
     for (const ref of this.#pending.get(root) ?? []) {
-      const path = join(this.#context.gitDir, ref);
-      if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) this.#context.fs.unlink(path);
+      const path = join(gitDir, ref);
+      try {
+        if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) fs.unlink(path);
+      } catch (error) {
+        if (errorCode(error) === undefined) throw error;
+      }
     }
     this.#pending.delete(root);
   }
