@@ -1,0 +1,30 @@
+import type { CorpusDefinition } from './corpus.ts';
+import { generateTree, type TreeShape } from './generate-tree.ts';
+import { PINNED_PACKAGES } from './pinned-packages.ts';
+import { unpackPackages } from './unpack-packages.ts';
+
+/** Real files: published packages. */
+const real: CorpusDefinition = {
+  name: 'real',
+  recipe: PINNED_PACKAGES,
+  fill: (directory) => unpackPackages(PINNED_PACKAGES, directory),
+};
+
+/** Many directories: what a scan costs beside the files. */
+const deep = generated('deep', { files: 27_000, directories: 13_000, fanOut: 2 });
+
+/** For a check that everything runs. */
+const tiny = generated('tiny', { files: 300, directories: 40, fanOut: 3 });
+
+export const CORPORA: ReadonlyMap<string, CorpusDefinition> = new Map(
+  [real, deep, tiny].map((definition) => [definition.name, definition]),
+);
+
+/** Trees of one shape, ten files in a directory, for the growth of each row with the number of files. */
+export function growthCorpus(files: number): CorpusDefinition {
+  return generated(`grown-${files}`, { files, directories: Math.ceil(files / 10), fanOut: 8 });
+}
+
+function generated(name: string, shape: TreeShape): CorpusDefinition {
+  return { name, recipe: shape, fill: (directory) => generateTree(shape, directory) };
+}

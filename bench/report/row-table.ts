@@ -1,0 +1,44 @@
+import type { RowResult } from '../measure/run-row.ts';
+import type { Summary } from '../measure/summary.ts';
+import { markdownTable } from './markdown-table.ts';
+import { quantity } from './quantity.ts';
+
+const HEAD = [
+  'work',
+  'engine',
+  'Waymark',
+  'spread',
+  'against',
+  'median',
+  'spread',
+  'ratio',
+  'must',
+  'aim',
+  '',
+];
+
+/** The table of one corpus: medians, spreads from least to most, ratios and what is wanted of them. */
+export function rowTable(results: readonly RowResult[]): string {
+  return markdownTable([HEAD, ...results.map(line)]);
+}
+
+function line({ row, engine, ours, git, ratio, verdict }: RowResult): readonly string[] {
+  const bound = (value: number) => (row.bound === 'ratio' ? `${value}` : quantity(value, row.unit));
+  return [
+    row.work,
+    engine,
+    quantity(ours.median, row.unit),
+    spread(ours, row.unit),
+    row.against,
+    git === undefined ? '' : quantity(git.median, row.unit),
+    git === undefined ? '' : spread(git, row.unit),
+    ratio === undefined ? '' : ratio.toFixed(ratio < 0.1 ? 3 : 2),
+    bound(row.must),
+    bound(row.aim),
+    verdict,
+  ];
+}
+
+function spread({ min, max }: Summary, unit: 'ms' | 'bytes'): string {
+  return `${quantity(min, unit)} – ${quantity(max, unit)}`;
+}
