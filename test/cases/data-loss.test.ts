@@ -44,7 +44,9 @@ describe.each(engines)('data loss on restore, engine %s', (engine) => {
     unlinkSync(path.join(place.workspace, '.gitignore'));
     const result = await workspace.restore({ checkpoint: checkpoint?.id ?? '', confirm: 'always' });
     expect(readText(place.workspace, 'data/big.bin')).toBe('big');
-    expect(result.skipped).toContainEqual(expect.objectContaining({ path: 'data/big.bin', reason: 'ignored' }));
+    expect(result.skipped).toContainEqual(
+      expect.objectContaining({ path: 'data/big.bin', reason: 'ignored' }),
+    );
   });
 
   test('DL-07: a checkpoint of one directory restores that directory only', async () => {
@@ -96,7 +98,9 @@ describe.each(engines)('data loss on restore, engine %s', (engine) => {
     const { checkpoint } = await workspace.createCheckpoint({ engine });
     const id = checkpoint?.id ?? '';
     writeFiles(place.workspace, { 'gen.ts': 'gen', 'mine.md': 'mine' });
-    await expect(workspace.restore({ checkpoint: id })).rejects.toMatchObject({ code: 'CONFIRMATION_REQUIRED' });
+    await expect(workspace.restore({ checkpoint: id })).rejects.toMatchObject({
+      code: 'CONFIRMATION_REQUIRED',
+    });
     const shown: string[] = [];
     const declined = workspace.restore({
       checkpoint: id,
@@ -139,7 +143,10 @@ describe.each(engines)('data loss on restore, engine %s', (engine) => {
     });
     const { workspace } = await openSandbox(place);
     const { checkpoint } = await workspace.createCheckpoint({ engine });
-    expect(checkpoint?.coverage).toMatchObject({ status: 'partial', skipped: [{ path: 'corpus.bin', reason: 'over_cap' }] });
+    expect(checkpoint?.coverage).toMatchObject({
+      status: 'partial',
+      skipped: [{ path: 'corpus.bin', reason: 'over_cap' }],
+    });
     writeFileSync(path.join(place.workspace, 'corpus.bin'), Buffer.alloc(2 * 1024 ** 2 + 5, 2));
     writeFiles(place.workspace, { 'a.txt': 'b' });
     const before = treeListing(place.workspace).find((line) => line.startsWith('corpus.bin'));
@@ -152,7 +159,9 @@ describe.each(engines)('data loss on restore, engine %s', (engine) => {
     const place = sandbox();
     const git = createGit(place.environment);
     const run = async (...args: readonly string[]): Promise<string> =>
-      (await git.run({ args: ['-c', 'user.name=u', '-c', 'user.email=u@u', ...args], cwd: place.workspace })).stdout.toString();
+      (
+        await git.run({ args: ['-c', 'user.name=u', '-c', 'user.email=u@u', ...args], cwd: place.workspace })
+      ).stdout.toString();
     await run('init', '-q');
     writeFiles(place.workspace, { a: 'one\n' });
     await run('add', 'a');

@@ -1,0 +1,264 @@
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createGit } from '../../src/platform/git-process.ts';
+import { spawnCommand } from '../../src/platform/spawn-command.ts';
+import { readText, writeFiles } from '../support/files.ts';
+import { openSandbox, sandbox } from '../support/sandbox.ts';
+import { treeListing } from '../support/tree-listing.ts';
+
+const engines = ['cas', 'git'] as const;
+
+describe.each(engines)('incomplete capture, engine %s', (engine) => {
+  test('IC-01: what a shell does is undone by construction', async () => {
+    const place = sandbox();
+    const { workspace } = await openSandbox(place);
+    writeFiles(place.workspace, { 'a.txt': 'a\n', 'b.txt': 'b\n' });
+    const before = treeListing(place.workspace);
+    const { checkpoint } = await workspace.createCheckpoint({ engine });
+    await spawnCommand({
+      command: { shell: 'sed -i s/a/z/ a.txt; rm b.txt; mkdir d && echo n > d/n' },
+      cwd: place.workspace,
+      env: place.environment,
+      stdio: 'ignore',
+    });
+    await workspace.restore({ checkpoint: checkpoint?.id ?? '', confirm: 'always' });
+    expect(treeListing(place.workspace)).toEqual(before);
+  });
+
+  test('IC-02: a restore over several turns counts every path', async () => {
+    const place = sandbox();
+    const { workspace } = await openSandbox(place);
+    writeFiles(place.workspace, { f1: '1', f2: '1', f3: '1', f4: '1', f5: '1' });
+    const { checkpoint } = await workspace.createCheckpoint({ engine });
+    writeFiles(place.workspace, { f1: '2', f2: '2' });
+    await workspace.createCheckpoint({ engine });
+    writeFiles(place.workspace, { f3: '2', f4: '2', f5: '2' });
+    const result = await workspace.restore({ checkpoint: checkpoint?.id ?? '', confirm: 'always' });
+    expect(result.changes).toHaveLength(5);
+    for (const name of ['f1', 'f2', 'f3', 'f4', 'f5']) expect(readText(place.workspace, name)).toBe('1');
+  });
+
+  test('IC-07: bytes come back as they were', async () => {
+    const place = sandbox();
+    const { workspace } = await openSandbox(place);
+    const all = Buffer.from(Array.from({ length: 256 }, (_, n) => n));
+    const odd = { 'p.png': all, lone: Buffer.from([0xc3]), bom: '\ufeffx', crlf: 'a\r\nb\r\n', empty: '' };
+    writeFiles(place.workspace, odd);
+    const before = treeListing(place.workspace);
+    const { checkpoint } = await workspace.createCheckpoint({ engine });
+    for (const name of Object.keys(odd)) writeFiles(place.workspace, { [name]: 'over' });
+    await workspace.restore({ checkpoint: checkpoint?.id ?? '', confirm: 'always' });
+    expect(treeListing(place.workspace)).toEqual(before);
+  });
+
+  test('IC-08: a rewrite of the same size with the old mtime is seen', async () => {
+    const place = sandbox();
+    const { workspace } = await openSandbox(place);
+    const file = path.join(place.workspace, 'a');
+    writeFileSync(file, 'AAAA');
+    const first = await workspace.createCheckpoint({ engine });
+    const { atime, mtime } = statSync(file);
+    writeFileSync(file, 'BBBB');
+    utimesSync(file, atime, mtime);
+    const second = await workspace.createCheckpoint({ engine, reason: 'second' });
+    await workspace.restore({ checkpoint: first.checkpoint?.id ?? '', confirm: 'always' });
+    expect(readText(place.workspace, 'a')).toBe('AAAA');
+    await workspace.restore({ checkpoint: second.checkpoint?.id ?? '', confirm: 'always' });
+    expect(readText(place.workspace, 'a')).toBe('BBBB');
+  });
+
+  test('IC-09: nested repositories are ordinary directories but for their .git', async () => {
+    const place = sandbox();
+    const git = createGit(place.environment);
+    for (const name of ['svc1', 'svc2']) {
+      writeFiles(place.workspace, { [`${name}/a`]: 'v1' });
+      await git.run({ args: ['init', '-q'], cwd: path.join(place.workspace, name) });
+    }
+    writeFiles(place.workspace, { b: 'v1' });
+    const before = treeListing(place.workspace);
+    const { workspace } = await openSandbox(place);
+    const { checkpoint } = await workspace.createCheckpoint({ engine });
+    writeFiles(place.workspace, { 'svc1/a': 'v2', b: 'v2' });
+    await workspace.restore({ checkpoint: checkpoint?.id ?? '', confirm: 'always' });
+    expect(treeListing(place.workspace)).toEqual(before);
+  });
+
+  test('IC-11: the first checkpoint of a new project is whole', async () => {
+    const place = sandbox();
+    const { workspace } = await openSandbox(place);
+    writeFiles(place.workspace, { a: 'v1' });
+    const { checkpoint } = await workspace.createCheckpoint({ engine });
+    expect(checkpoint?.id).toMatch(/^[0-9A-Z]{26}$/);
+    unlinkSync(path.join(place.workspace, 'a'));
+    await workspace.restore({ checkpoint: checkpoint?.id ?? '', confirm: 'always' });
+    expect(readText(place.workspace, 'a')).toBe('v1');
+  });
+
+  test('IC-13: submodules keep their .git file; an uninitialised one stays an empty directory', async () => {
+    const place = sandbox();
+    const git = createGit(place.environment);
+    const run = (cwd: string, ...args: readonly string[]) =>
+      git.run({
+        args: ['-c', 'protocol.file.allow=always', '-c', 'user.name=u', '-c', 'user.email=u@u', ...args],
+        cwd,
+        env: { GIT_ALLOW_PROTOCOL: 'file' },
+      });
+    const origin = path.join(place.directory, 'origin');
+    writeFiles(origin, { x: 'v1' });
+    await run(origin, 'init', '-q');
+    await run(origin, 'add', '-A');
+    await run(origin, 'commit', '-qm', 'one');
+    await run(place.workspace, 'init', '-q');
+    await run(place.workspace, 'submodule', 'add', '-q', origin, 'sub');
+    mkdirSync(path.join(place.workspace, 'sub2'));
+    writeFiles(place.workspace, { 'sub/x': 'dirty' });
+    const before = treeListing(place.workspace);
+    const { workspace } = await openSandbox(place);
+    const { checkpoint } = await workspace.createCheckpoint({ engine });
+    writeFiles(place.workspace, { 'sub/x': 'by the agent', 'sub/new': 'new' });
+    await workspace.restore({ checkpoint: checkpoint?.id ?? '', confirm: 'always' });
+    expect(treeListing(place.workspace)).toEqual(before);
+  });
+
+  test('IC-15: empty directories come back with their mode, new ones go', async () => {
+    const place = sandbox();
+    const { workspace } = await openSandbox(place);
+    mkdirSync(path.join(place.workspace, 'cache'));
+    chmodSync(path.join(place.workspace, 'cache'), 0o711);
+    writeFiles(place.workspace, { a: 'a' });
+    const before = treeListing(place.workspace);
+    const { checkpoint } = await workspace.createCheckpoint({ engine });
+    rmdirSync(path.join(place.workspace, 'cache'));
+    mkdirSync(path.join(place.workspace, 'junk'));
+    await workspace.restore({ checkpoint: checkpoint?.id ?? '', confirm: 'always' });
+    expect(treeListing(place.workspace)).toEqual(before);
+  });
+
+  test('DL-05: a checkpoint that skips an unreadable path holds the rest as it is then', async () => {
+    const place = sandbox();
+    const { workspace } = await openSandbox(place);
+    writeFiles(place.workspace, { 'src/x.ts': 'v1', bad: Buffer.alloc(9 * 1024 ** 2) });
+    await workspace.createCheckpoint({ engine });
+    writeFiles(place.workspace, { 'src/x.ts': 'v2' });
+    const second = await workspace.createCheckpoint({ engine, reason: 'second' });
+    writeFiles(place.workspace, { 'src/x.ts': 'v3' });
+    expect(second.checkpoint?.coverage.skipped).toContainEqual(
+      expect.objectContaining({ path: 'bad', reason: 'over_cap' }),
+    );
+    await workspace.restore({ checkpoint: second.checkpoint?.id ?? '', confirm: 'always' });
+    expect(readText(place.workspace, 'src/x.ts')).toBe('v2');
+  });
+});
+
+test('IC-10: without git on the PATH cas works, and the git engine says what it needs', async () => {
+  const place = sandbox();
+  const environment = { ...place.environment, PATH: '/nowhere' };
+  const { workspace } = await openSandbox(place, { environment });
+  writeFiles(place.workspace, { a: 'v1' });
+  const { checkpoint } = await workspace.createCheckpoint();
+  writeFiles(place.workspace, { a: 'v2' });
+  await workspace.restore({ checkpoint: checkpoint?.id ?? '', confirm: 'always' });
+  expect(readText(place.workspace, 'a')).toBe('v1');
+  await expect(workspace.createCheckpoint({ engine: 'git' })).rejects.toMatchObject({
+    code: 'GIT_NOT_FOUND',
+  });
+});
+
+test('IC-03: unreadable and special paths are listed, left alone, and the checkpoint is partial (exit status 5)', async () => {
+  const nobody = 65534;
+  const place = sandbox();
+  writeFiles(place.workspace, { 'ok.txt': 'v1', 'locked/secret': 's' });
+  chmodSync(path.join(place.workspace, 'locked'), 0);
+  const server = createServer().listen(path.join(place.workspace, 'x.sock'));
+  onTestFinished(() => void server.close());
+  for (const directory of [place.directory, place.workspace, place.userHome])
+    chownSync(directory, nobody, nobody);
+  chownSync(path.join(place.workspace, 'locked'), nobody, nobody);
+  chownSync(path.join(place.workspace, 'ok.txt'), nobody, nobody);
+  chmodSync(place.directory, 0o755);
+  const program = copyOfProgram();
+  const waymark = (...args: readonly string[]) =>
+    spawnCommand({
+      command: {
+        argv: [
+          'setpriv',
+          `--reuid=${nobody}`,
+          `--regid=${nobody}`,
+          '--clear-groups',
+          program.node,
+          program.cli,
+          ...args,
+        ],
+      },
+      cwd: place.workspace,
+      env: place.environment,
+      stdio: 'capture',
+    });
+  const created = await waymark('checkpoints', 'create', '--format', 'json');
+  expect(created.exitCode).toBe(5);
+  const { checkpoint } = JSON.parse(created.stdout?.toString() ?? '') as {
+    checkpoint: {
+      checkpoint_id: string;
+      coverage: { status: string; skipped: { path: string; reason: string }[] };
+    };
+  };
+  expect(checkpoint.coverage.status).toBe('partial');
+  expect(checkpoint.coverage.skipped).toEqual([
+    { path: 'locked', reason: 'unreadable' },
+    { path: 'x.sock', reason: 'special' },
+  ]);
+  writeFiles(place.workspace, { 'ok.txt': 'v2' });
+  await waymark('checkpoints', 'restore', checkpoint.checkpoint_id, '--yes');
+  expect(readText(place.workspace, 'ok.txt')).toBe('v1');
+  expect(statSync(path.join(place.workspace, 'locked')).mode & 0o777).toBe(0);
+  expect(existsSync(path.join(place.workspace, 'x.sock'))).toBe(true);
+});
+
+/** Packages that the program itself does not need. */
+const TOOLS: ReadonlySet<string> = new Set([
+  'node',
+  'typescript',
+  '@typescript',
+  '@biomejs',
+  'rolldown',
+  '@rolldown',
+  'vitest',
+  'vite',
+  '@types',
+  'lightningcss-linux-x64-gnu',
+]);
+
+/** The program where every user can read it. */
+function copyOfProgram(): { readonly node: string; readonly cli: string } {
+  const top = path.resolve(import.meta.dirname, '../..');
+  const copy = mkdtempSync(path.join(tmpdir(), 'waymark-program-'));
+  onTestFinished(() => rmSync(copy, { recursive: true, force: true }));
+  cpSync(path.join(top, 'src'), path.join(copy, 'src'), { recursive: true });
+  cpSync(path.join(top, 'package.json'), path.join(copy, 'package.json'));
+  mkdirSync(path.join(copy, 'node_modules'));
+  for (const name of readdirSync(path.join(top, 'node_modules'))) {
+    if (TOOLS.has(name) || name.startsWith('.')) continue;
+    cpSync(path.join(top, 'node_modules', name), path.join(copy, 'node_modules', name), { recursive: true });
+  }
+  const node = path.join(copy, 'node');
+  cpSync(process.execPath, node);
+  chmodSync(copy, 0o755);
+  return { node, cli: path.join(copy, 'src/cli/bin.ts') };
+}
