@@ -1,4 +1,4 @@
-import type { Waymark, Workspace } from './checkpoints/api.ts';
+import type { Workspace } from './checkpoints/api.ts';
 import { checkpointService, serviceContexts } from './checkpoints/checkpoint-service.ts';
 import { doctor } from './checkpoints/doctor.ts';
 import { findWorkspace } from './checkpoints/find-workspace.ts';
@@ -7,8 +7,10 @@ import { listCheckpoints } from './checkpoints/list-checkpoints.ts';
 import { WaymarkError } from './domain/errors.ts';
 import { openHome } from './open-home.ts';
 import type { OpenOptions } from './open-options.ts';
+import type { PlanService } from './plans/plan-service.ts';
 import { run } from './runs/run.ts';
 import { wave } from './runs/wave.ts';
+import type { WaymarkHome } from './waymark-home.ts';
 import { identifyWorkspace, refuseReason } from './workspace/identity.ts';
 
 /**
@@ -21,8 +23,9 @@ import { identifyWorkspace, refuseReason } from './workspace/identity.ts';
  *
  * @throws WaymarkError `CATALOG_CORRUPT`, `FORMAT_UNSUPPORTED`, `PERMISSION_DENIED`
  */
-export async function openWaymark(options: OpenOptions): Promise<Waymark> {
+export async function openWaymark(options: OpenOptions): Promise<WaymarkHome> {
   const home = await openHome(options);
+  let plans: Promise<PlanService> | undefined;
   return {
     home: home.layout.home,
     openWorkspace: async (directory, { allowRoot = false } = {}) =>
@@ -30,8 +33,24 @@ export async function openWaymark(options: OpenOptions): Promise<Waymark> {
     findWorkspaceDirectory: async (directory) => findWorkspace(home, directory),
     listCheckpoints: async (filter = {}) => listCheckpoints(home, filter, undefined),
     doctor: () => doctor(home, home.rebuilt),
-    [Symbol.asyncDispose]: () => home[Symbol.asyncDispose](),
+    plans: () => {
+      plans ??= openPlans(home, options);
+      return plans;
+    },
+    [Symbol.asyncDispose]: async () => {
+      (await plans?.catch(() => undefined))?.[Symbol.dispose]();
+      await home[Symbol.asyncDispose]();
+    },
   };
+}
+
+async function openPlans(home: HomeContext, options: OpenOptions): Promise<PlanService> {
+  const { createPlanService } = await import('./plans/create-plan-service.ts');
+  return createPlanService({
+    home,
+    environment: options.environment,
+    requireWorkspace: (directory) => void openWorkspace(home, options, directory, false),
+  });
 }
 
 function openWorkspace(
@@ -61,3 +80,6 @@ export type { Operation, PathChange } from './domain/operation.ts';
 export * as reasons from './domain/reasons.ts';
 export type { Entry, Skip, SkipReason, SnapshotNode } from './domain/snapshot.ts';
 export type { OpenOptions } from './open-options.ts';
+export type * from './plans/checkpoint-service.ts';
+export type * from './plans/plan-service.ts';
+export type { WaymarkHome } from './waymark-home.ts';

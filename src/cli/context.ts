@@ -1,6 +1,7 @@
-import type { CheckpointName, Waymark, Workspace } from '../checkpoints/api.ts';
+import type { CheckpointName, Workspace } from '../checkpoints/api.ts';
 import type { ResolvedSettings } from '../config/settings.ts';
 import type { FileSystem } from '../platform/file-system.ts';
+import type { WaymarkHome } from '../waymark-home.ts';
 import type { Format } from './format.ts';
 import type { Locations } from './locations.ts';
 import type { Terminal } from './terminal.ts';
@@ -16,7 +17,7 @@ export interface CommandContext {
   /** Aborted by an interrupt, for commands that asked for it. */
   readonly signal: AbortSignal;
   /** Opened by the first call, which alone may ask for a new catalog. */
-  waymark(how?: { readonly rebuildCatalog: boolean }): Promise<Waymark>;
+  waymark(how?: { readonly rebuildCatalog: boolean }): Promise<WaymarkHome>;
   /** The directory of the workspace: `--workspace`, else found from the current one. */
   workspaceDirectory(): Promise<string>;
   workspace(): Promise<Workspace>;

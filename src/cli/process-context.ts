@@ -1,9 +1,9 @@
 import { realpathSync, statSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { resolve } from 'node:path';
-import type { Waymark } from '../checkpoints/api.ts';
 import { isWaymarkError, WaymarkError } from '../domain/errors.ts';
 import { decodeName, quotePath } from '../domain/rel-path.ts';
+import type { WaymarkHome } from '../waymark-home.ts';
 import type { CommandContext } from './context.ts';
 import type { Format } from './format.ts';
 import { type Locations, locations } from './locations.ts';
@@ -19,7 +19,7 @@ export function processContext(
 ): CommandContext & AsyncDisposable {
   const cwd = currentDirectory();
   const places = locations(environment, cwd);
-  let opened: Promise<Waymark> | undefined;
+  let opened: Promise<WaymarkHome> | undefined;
 
   const waymark: CommandContext['waymark'] = ({ rebuildCatalog } = { rebuildCatalog: false }) => {
     opened ??= openWaymarkOf(environment, places, rebuildCatalog);
@@ -76,7 +76,7 @@ async function openWaymarkOf(
   environment: Readonly<Record<string, string | undefined>>,
   { home, userFile }: Locations,
   rebuildCatalog: boolean,
-): Promise<Waymark> {
+): Promise<WaymarkHome> {
   const { openWaymark } = await import('../index.ts');
   return openWaymark({
     home,

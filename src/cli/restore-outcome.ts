@@ -1,6 +1,5 @@
 import type { RestoreResult } from '../checkpoints/api.ts';
-import { makesPartial } from '../domain/coverage.ts';
-import type { Skip } from '../domain/snapshot.ts';
+import { isWantedChange } from '../domain/wanted-change.ts';
 import { EXIT } from './exit-status.ts';
 import { restoreJson } from './json/restore-json.ts';
 import { line } from './render/block.ts';
@@ -23,9 +22,4 @@ export function restoreOutcome(result: RestoreResult): Result {
     warnings: result.warnings,
     exitStatus: skipped.some(isWantedChange) ? EXIT.partial : EXIT.done,
   };
-}
-
-/** Tells whether a path left alone means that the restore is not complete: rules of the scope (ignored, secret, pruned…) do not. */
-export function isWantedChange({ reason }: Skip): boolean {
-  return reason === 'changed' || reason === 'conflict' || reason === 'blocked' || makesPartial(reason);
 }

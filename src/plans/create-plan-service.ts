@@ -28,10 +28,12 @@ export interface PlanServiceOptions {
   readonly home: HomeContext;
   /** the environment of the commands that plans run */
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Throws `WORKSPACE_REFUSED` for a directory that is no workspace (`/`, the home…). */
+  readonly requireWorkspace?: (directory: string) => void;
 }
 
 /** Opens the plans of a home. */
-export function createPlanService({ home, environment }: PlanServiceOptions): PlanService {
+export function createPlanService({ home, environment, requireWorkspace }: PlanServiceOptions): PlanService {
   const database = openCatalogDatabase(home.layout.catalog, home.fs);
   const repository = createPlanRepository(database, home.clock);
   const log = createPlanLog(repository, home.clock);
@@ -83,6 +85,7 @@ export function createPlanService({ home, environment }: PlanServiceOptions): Pl
         held(findPlan(repository, planId), (plan) => rollBackPlan(planHome, plan, options)),
     },
     async run(options) {
+      requireWorkspace?.(options.workspace);
       const { plan, newSession } = await startPlan(planHome, options);
       using _hold = holdPlan(home.locks, repository, plan);
       const done = await executeRootPlan(planHome, plan, environment, options);
@@ -92,8 +95,9 @@ export function createPlanService({ home, environment }: PlanServiceOptions): Pl
     async resume(name, options: ExecuteOptions = {}) {
       const plan = rootOf(repository, findPlan(repository, name));
       refuseEnded(plan);
-      if (plan.state === 'complete') return plan;
-      return held(plan, (present) => executeRootPlan(planHome, present, environment, options));
+      return held(plan, async (present) =>
+        present.state === 'complete' ? present : executeRootPlan(planHome, present, environment, options),
+      );
     },
     list: (filter = {}) => repository.plans({ ...filter, parentId: null }),
     find: (name) => findPlan(repository, name),
