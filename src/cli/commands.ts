@@ -112,4 +112,64 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: 'remove a path from every checkpoint',
     load: async () => (await import('./commands/checkpoints-purge.ts')).checkpointsPurge,
   },
+  {
+    path: 'plan run',
+    summary: 'run a plan file under protection',
+    load: async () => (await import('./commands/plan-run.ts')).planRun,
+  },
+  {
+    path: 'plan list',
+    summary: 'list plans, newest first',
+    load: async () => (await import('./commands/plan-list.ts')).planList,
+  },
+  {
+    path: 'plan status',
+    summary: 'show how far a plan is',
+    load: async () => (await import('./commands/plan-status.ts')).planStatus,
+  },
+  {
+    path: 'plan tree',
+    summary: 'show the decisions of a plan',
+    load: async () => (await import('./commands/plan-tree.ts')).planTree,
+  },
+  {
+    path: 'plan diff',
+    summary: 'show what a plan changed in its sandbox',
+    load: async () => (await import('./commands/plan-diff.ts')).planDiff,
+  },
+  {
+    path: 'plan apply',
+    summary: 'bring the result of a plan to the workspace',
+    load: async () => (await import('./commands/plan-apply.ts')).planApply,
+  },
+  {
+    path: 'plan cancel',
+    summary: 'end a plan and remove its sandbox',
+    load: async () => (await import('./commands/plan-cancel.ts')).planCancel,
+  },
+  {
+    path: 'plan correct',
+    summary: 'correct a decision: revert it, or add guidance',
+    load: async () => (await import('./commands/plan-correct.ts')).planCorrect,
+  },
+  {
+    path: 'plan rollback',
+    summary: 'take a plan back to one of its checkpoints',
+    load: async () => (await import('./commands/plan-rollback.ts')).planRollback,
+  },
+  {
+    path: 'plan checkpoint create',
+    summary: 'take a checkpoint of a plan',
+    load: async () => (await import('./commands/plan-checkpoint-create.ts')).planCheckpointCreate,
+  },
+  {
+    path: 'plan checkpoint list',
+    summary: 'list the checkpoints of a plan',
+    load: async () => (await import('./commands/plan-checkpoint-list.ts')).planCheckpointList,
+  },
+  {
+    path: 'plan checkpoint delete',
+    summary: 'drop a checkpoint of a plan',
+    load: async () => (await import('./commands/plan-checkpoint-delete.ts')).planCheckpointDelete,
+  },
 ];

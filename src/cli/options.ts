@@ -13,6 +13,12 @@ export class Options {
     return typeof value === 'string' ? value : undefined;
   }
 
+  /** The values of an option that may be given several times. */
+  list(name: string): readonly string[] {
+    const value = this.#values[name];
+    return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
+  }
+
   flag(name: string): boolean {
     return this.#values[name] === true;
   }

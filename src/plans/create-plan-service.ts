@@ -1,6 +1,7 @@
 import { createCheckpointRepository } from '../catalog/plans/sqlite-checkpoint-repository.ts';
 import { createPlanRepository } from '../catalog/plans/sqlite-plan-repository.ts';
 import { openCatalogDatabase } from '../catalog/sqlite/catalog-database.ts';
+import { deleteCheckpoint } from '../checkpoints/delete-checkpoint.ts';
 import { diffCheckpoints } from '../checkpoints/diff-checkpoints.ts';
 import type { HomeContext } from '../checkpoints/home-context.ts';
 import { refuseWithJournal } from '../checkpoints/refuse-with-journal.ts';
@@ -11,6 +12,7 @@ import { appendGuidance, correctionImpact, decisionToCorrect, revertDecision } f
 import { executeRootPlan } from './execute-root-plan.ts';
 import { findPlan, rootOf } from './find-plan.ts';
 import { applyPlan, cancelPlan } from './finish-plan.ts';
+import { checkpointOfPlan } from './plan-checkpoint.ts';
 import { createPlanEngine, type PlanEngine } from './plan-engine.ts';
 import { contextFor, type PlanHome } from './plan-home.ts';
 import { holdPlan, isPlanHeld } from './plan-lock.ts';
@@ -56,6 +58,9 @@ export function createPlanService({ home, environment, requireWorkspace }: PlanS
 
   const engineFor = (plan: Plan): PlanEngine =>
     createPlanEngine(planHome, home.settings(plan.workspace).settings);
+
+  const named = (plan: string, checkpoint: string) =>
+    checkpointOfPlan(planHome.checkpointRecords, repository, findPlan(repository, plan).id, checkpoint);
 
   async function correct(options: CorrectOptions): Promise<CorrectionResult> {
     const { mode, guidance } = options;
@@ -127,6 +132,12 @@ export function createPlanService({ home, environment, requireWorkspace }: PlanS
       return held(findPlan(repository, name), (plan) =>
         rollBackPlan(planHome, plan, { ...options, checkpointId: checkpoint }),
       );
+    },
+    checkpointOf: (name, checkpoint) => named(name, checkpoint),
+    async deleteCheckpoint(name, checkpoint) {
+      const { checkpointId } = named(name, checkpoint);
+      const plan = findPlan(repository, name);
+      return deleteCheckpoint(contextFor(planHome, plan, plan.workspace), checkpointId);
     },
     [Symbol.dispose]: () => database[Symbol.dispose](),
   };

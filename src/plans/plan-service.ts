@@ -1,9 +1,10 @@
 import type { Confirm, DiffResult, RestoreResult } from '../checkpoints/api.ts';
+import type { Checkpoint } from '../domain/checkpoint.ts';
 import type { CorrectionAttempt, CorrectionMode, Decision } from '../domain/decision.ts';
 import type { DirHash } from '../domain/ids.ts';
 import type { Plan } from '../domain/plan.ts';
 import type { PlanEvent } from '../domain/plan-event.ts';
-import type { CheckpointService, RollbackResult } from './checkpoint-service.ts';
+import type { CheckpointService, PlanCheckpoint, RollbackResult } from './checkpoint-service.ts';
 import type { PlanStatus } from './plan-status.ts';
 import type { PlanTree } from './plan-tree.ts';
 
@@ -96,4 +97,8 @@ export interface PlanService extends Disposable {
   cancel(plan: string): Promise<Plan>;
   correct(options: CorrectOptions): Promise<CorrectionResult>;
   rollback(options: RollbackOptions): Promise<RollbackResult>;
+  /** A checkpoint of the plan by its name. @throws WaymarkError `CHECKPOINT_NOT_FOUND`, `VALIDATION_ERROR` for one of another plan */
+  checkpointOf(plan: string, checkpoint: string): PlanCheckpoint;
+  /** Drops the record; the content is freed by the next prune. @throws WaymarkError `CHECKPOINT_IN_USE` */
+  deleteCheckpoint(plan: string, checkpoint: string): Promise<Checkpoint>;
 }

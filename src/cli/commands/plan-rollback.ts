@@ -1,0 +1,48 @@
+import type { CommandModule } from '../command.ts';
+import { countText } from '../count-text.ts';
+import { EXIT } from '../exit-status.ts';
+import { rollbackJson } from '../json/plan-json.ts';
+import { planConsent } from '../plans/plan-consent.ts';
+import { line } from '../render/block.ts';
+import { changeBlocks, skipBlocks } from '../render/change-blocks.ts';
+
+/** `waymark plan rollback [--yes|-y] PLAN CHECKPOINT` */
+export const planRollback: CommandModule = {
+  configure: (command) =>
+    command
+      .argument('<plan>', 'a plan, or enough of its id')
+      .argument('<checkpoint>', 'one of its checkpoints (see: waymark plan checkpoint list)')
+      .option('-y, --yes', 'skip the question')
+      .option('-n, --dry-run', 'show what would change, write nothing'),
+  examples: [
+    ['waymark plan rollback 01J8… 01J9…', 'take its sandbox and decisions back; shows it and asks'],
+    ['waymark plan rollback --yes 01J8… 01J9…', 'for scripts'],
+  ],
+  async run(context, { words, literal, options }) {
+    const [plan = '', checkpoint = ''] = [...words, ...literal];
+    const plans = await (await context.waymark()).plans();
+    const result = await plans.rollback({
+      plan,
+      checkpoint,
+      dryRun: options.flag('dryRun'),
+      confirm: planConsent(context, options.flag('yes')),
+    });
+    const { safetyCheckpointId, rolledBack } = result;
+    return {
+      data: () => rollbackJson(result),
+      blocks: () => [
+        ...changeBlocks(result.changes),
+        ...skipBlocks(result.skipped),
+        ...result.messages.map((message) => line(message)),
+        line(`${countText(rolledBack.length, 'decision')} taken back`, 'dim'),
+        ...(safetyCheckpointId === null
+          ? []
+          : [
+              line(`Safety checkpoint created at \`${safetyCheckpointId}\` — use this to undo the rollback.`),
+            ]),
+      ],
+      warnings: result.warnings,
+      exitStatus: result.partial ? EXIT.partial : EXIT.done,
+    };
+  },
+};

@@ -1,0 +1,82 @@
+import { resolve } from 'node:path';
+import type { Decision } from '../../domain/decision.ts';
+import { WaymarkError } from '../../domain/errors.ts';
+import type { ExecuteOptions } from '../../plans/plan-service.ts';
+import type { CommandModule } from '../command.ts';
+import { ask } from '../consent.ts';
+import type { CommandContext } from '../context.ts';
+import { given } from '../options.ts';
+import { jsonView, textView } from '../plans/plan-live-view.ts';
+import { planOutcome } from '../plans/plan-outcome.ts';
+import { planSignals } from '../plans/plan-signals.ts';
+
+/** `waymark plan run FILE [--worktree] [--resume PLAN]` */
+export const planRun: CommandModule = {
+  configure: (command) =>
+    command
+      .argument('[file]', 'the plan: YAML, or JSON where the name ends in .json')
+      .option('--worktree', 'run it in a git worktree of its own, off HEAD')
+      .option('--resume <plan>', 'go on with what is left of a plan')
+      .option('--session <id>', 'the session (default: WAYMARK_SESSION, else a new one)')
+      .option('--var <name=value...>', 'values for {{ name }} that the file does not give')
+      .option('--events', 'print every event as a JSON line')
+      .option('-q, --quiet', 'do not say what goes on')
+      .option('-y, --yes', 'run a step again that began and could not be taken back'),
+  examples: [
+    ['waymark plan run refactor.yaml', 'in the workspace itself'],
+    ['waymark plan run refactor.yaml --worktree', 'in a worktree; waymark plan apply brings the result'],
+    ['waymark plan run --resume 01J8ZQ4T', 'go on after a failure or a kill'],
+    ['waymark plan run refactor.yaml --events', 'for a program that watches'],
+  ],
+  onInterrupt: 'own',
+  async run(context, { words, literal, options }) {
+    const [file, ...more] = [...words, ...literal];
+    const resume = options.text('resume');
+    if ((file === undefined) === (resume === undefined) || more.length > 0)
+      throw new WaymarkError('USAGE', 'plan run takes one file, or --resume PLAN');
+    const events = options.flag('events');
+    using signals = planSignals(process);
+    const execute: ExecuteOptions = {
+      signal: signals.signal,
+      ...given('mayRepeat', mayRepeat(context, options.flag('yes'))),
+      ...given('onEvent', events ? jsonView(context.terminal) : viewFor(context, options.flag('quiet'))),
+    };
+    const plans = await (await context.waymark()).plans();
+    if (resume !== undefined) return planOutcome(await plans.resume(resume, execute), { printed: events });
+    const workspace = await context.workspace();
+    const plan = await plans.run({
+      ...execute,
+      file: resolve(context.cwd, file ?? ''),
+      workspace: workspace.identity.path,
+      worktree: options.flag('worktree'),
+      variables: variablesOf(options.list('var')),
+      ...given('session', options.text('session')),
+    });
+    return planOutcome(plan, { printed: events });
+  },
+};
+
+function viewFor({ terminal }: CommandContext, quiet: boolean) {
+  return quiet ? undefined : textView(terminal, { output: true });
+}
+
+function mayRepeat(
+  { terminal }: CommandContext,
+  yes: boolean,
+): ((decision: Decision) => Promise<boolean>) | undefined {
+  if (yes) return async () => true;
+  if (!terminal.canAsk) return undefined;
+  return ({ title, id }) =>
+    ask(`"${title}" (${id}) began and did not finish, and it cannot be taken back. Run it again?`);
+}
+
+function variablesOf(assignments: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    assignments.map((assignment) => {
+      const [, name, value] = /^([A-Za-z_][A-Za-z0-9_]*)=(.*)$/s.exec(assignment) ?? [];
+      if (name === undefined || value === undefined)
+        throw new WaymarkError('USAGE', `--var needs NAME=VALUE, not "${assignment}"`);
+      return [name, value] as const;
+    }),
+  );
+}
