@@ -58,7 +58,7 @@ function readOnce(options: Reading, path: RelPath): FileReading | number {
     const size = Number(before.size);
     if (size > options.maxBytes(path)) return { ok: false, node: observed('over_cap', size) };
     const isWhole = size <= WHOLE_FILE_BYTES;
-    const bytes = isWhole ? readFully(fd, size) : undefined;
+    const bytes = isWhole ? readFully(fd, size, 0) : undefined;
     const after = fstatSync(fd, { bigint: true });
     const named = look(absoluteOf(root, path));
     if ((isWhole && !bytes) || !isSame(before, after) || !named || !isSame(before, named)) return size;
@@ -78,11 +78,11 @@ function readOnce(options: Reading, path: RelPath): FileReading | number {
   }
 }
 
-/** The file's bytes, or undefined where it turned out shorter. */
-function readFully(fd: number, size: number): Buffer | undefined {
-  const bytes = Buffer.allocUnsafe(size);
-  for (let at = 0; at < size; ) {
-    const count = readSync(fd, bytes, at, size - at, at);
+/** `length` bytes from `start`, or undefined where the file ends before. */
+function readFully(fd: number, length: number, start: number): Buffer | undefined {
+  const bytes = Buffer.allocUnsafe(length);
+  for (let at = 0; at < length; ) {
+    const count = readSync(fd, bytes, at, length - at, start + at);
     if (count === 0) return undefined;
     at += count;
   }
@@ -92,23 +92,18 @@ function readFully(fd: number, size: number): Buffer | undefined {
 const CHUNK_BYTES = 1024 ** 2;
 
 /**
- * The bytes of a large file. Where it is no longer the file that was looked at, bytes that differ on every reading follow, so that two readings
- * never agree on content that belongs to no single moment.
+ * The bytes of a large file. Where it is no longer the file that was looked at, the last piece is left out and bytes take its place that are
+ * fewer and differ on every reading: two readings never agree on content that belongs to no single moment.
  */
 function* streamFile(options: Reading, path: RelPath, expected: BigIntStats): Generator<Buffer> {
   const opened = openInside(options.root, path);
   if (opened.ok) {
     try {
-      const size = Number(expected.size);
-      let at = 0;
-      while (at < size) {
-        const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, size - at));
-        const count = readSync(opened.fd, chunk, 0, chunk.length, at);
-        if (count === 0) break;
-        at += count;
-        yield chunk.subarray(0, count);
+      const last = yield* piecesButLast(opened.fd, Number(expected.size));
+      if (last && isSame(expected, fstatSync(opened.fd, { bigint: true }))) {
+        yield last;
+        return;
       }
-      if (at === size && isSame(expected, fstatSync(opened.fd, { bigint: true }))) return;
     } catch (cause) {
       if (isResourceTrouble(cause)) throw cause;
     } finally {
@@ -117,6 +112,17 @@ function* streamFile(options: Reading, path: RelPath, expected: BigIntStats): Ge
   }
   options.changes += 1;
   yield Buffer.from(`changed while it was read (${options.changes})`);
+}
+
+/** Yields all pieces but the last, a whole one, and returns that; undefined where the file is shorter than `size`. */
+function* piecesButLast(fd: number, size: number): Generator<Buffer, Buffer | undefined> {
+  let at = 0;
+  for (let length = size % CHUNK_BYTES || CHUNK_BYTES; ; length = CHUNK_BYTES) {
+    const piece = readFully(fd, length, at);
+    at += length;
+    if (piece === undefined || at >= size) return piece;
+    yield piece;
+  }
 }
 
 function isSame(a: BigIntStats, b: BigIntStats): boolean {
