@@ -160,5 +160,8 @@ export interface SnapshotStore {
     matches: (path: RelPath) => boolean,
   ): Promise<readonly (PublishedCheckpoint & { readonly record: CheckpointRecord })[]>;
 
+  /** Gives what a person should know although nothing failed, each message once: a repository that was replaced, a dead lock removed. */
+  takeWarnings?(): readonly string[];
+
   close(): Promise<void>;
 }

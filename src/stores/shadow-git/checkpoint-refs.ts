@@ -96,7 +96,7 @@ export async function deleteRefs(context: ShadowContext, names: readonly string[
 
 /** Git flushes the files of refs and not the directories that name them. */
 export function syncRefs({ fs, gitDir }: ShadowContext): void {
-  for (const name of ['heads', 'waymark/manifests', 'waymark', '']) {
+  for (const name of ['heads', 'waymark/manifests', 'waymark']) {
     const directory = join(gitDir, 'refs', name);
     if (existsSync(directory)) fs.fsyncDirectory(directory);
   }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { durableWrite } from '../../platform/durable-write.ts';
+import { replaceFile } from '../../platform/replace-file.ts';
 import type { CheckpointRef } from './checkpoint-refs.ts';
 import type { ShadowContext } from './shadow-context.ts';
 import { TABLE_NAME } from './shadow-layout.ts';
@@ -32,7 +32,7 @@ export function renderTable(checkpoints: readonly CheckpointRef[]): string {
   return EMPTY_TABLE + rows.map(({ row }) => row).join('');
 }
 
-/** Replaces the table beside the repository. */
+/** Replaces the table beside the repository. It is not flushed: the refs say the same, and the next capture writes it again. */
 export function writeTable(context: ShadowContext, checkpoints: readonly CheckpointRef[]): void {
-  durableWrite(context.fs, join(context.gitDir, TABLE_NAME), Buffer.from(renderTable(checkpoints)));
+  replaceFile(context.fs, join(context.gitDir, TABLE_NAME), Buffer.from(renderTable(checkpoints)));
 }

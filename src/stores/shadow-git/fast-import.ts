@@ -45,9 +45,11 @@ export class FastImport {
   #pendingBytes = 0;
   #marks = 0;
 
-  constructor(context: ShadowContext) {
+  /** @param refs `durable`: they survive a power cut; `passing`: they only keep objects from a collection in between */
+  constructor(context: ShadowContext, refs: 'durable' | 'passing') {
     this.#context = context;
-    this.#process = context.git.start({ args: ARGS, gitDir: context.gitDir, isolated: true });
+    const args = refs === 'durable' ? ARGS : ['-c', 'core.fsync=pack,pack-metadata', ...ARGS];
+    this.#process = context.git.start({ args, gitDir: context.gitDir, isolated: true });
     this.#process.stdout.on('data', (chunk: Buffer) => this.#answers.push(chunk));
   }
 

@@ -31,7 +31,9 @@ export class ObjectMap implements Disposable {
 
   private constructor(database: Database) {
     this.#database = database;
+    // What a power cut takes is built again, so a commit need not wait for the disk.
     database.exec(`
+      PRAGMA synchronous = NORMAL;
       CREATE TABLE IF NOT EXISTS blobs (hash BLOB PRIMARY KEY, name BLOB NOT NULL) WITHOUT ROWID;
       CREATE TABLE IF NOT EXISTS snapshots
         (root TEXT, rules TEXT, holder TEXT NOT NULL, tree TEXT NOT NULL, PRIMARY KEY (root, rules)) WITHOUT ROWID;

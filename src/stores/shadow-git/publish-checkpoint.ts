@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { CheckpointRecord } from '../../domain/checkpoint.ts';
 import { WaymarkError } from '../../domain/errors.ts';
 import { parseReason, parseSource } from '../../domain/reasons.ts';
-import { durableWrite } from '../../platform/durable-write.ts';
+import { temporaryName } from '../../platform/durable-write.ts';
 import { encodeManifest } from '../manifest/manifest-codec.ts';
 import type { PublishedCheckpoint } from '../snapshot-store.ts';
 import { type CheckpointRef, deleteRefs, readRefs, syncRefs } from './checkpoint-refs.ts';
@@ -51,7 +51,7 @@ export async function publishCheckpoint(
     throw new WaymarkError('CHECKPOINT_IN_USE', `Checkpoint ${place} exists already`);
   }
   await awaitRefLocks(context, [contentRef(id), manifestRef(id)]);
-  const importer = new FastImport(context);
+  const importer = new FastImport(context, 'durable');
   try {
     const { commit, manifestCommit } = await importCommits(importer, record, message, bytes, stored);
     syncRefs(context);
@@ -98,9 +98,19 @@ async function importCommits(
   return { commit, manifestCommit };
 }
 
-/** Lets plain `git log` in the repository show the newest checkpoint. */
+/** Lets plain `git log` in the repository show the newest checkpoint. After a power cut HEAD is the old or the new one. */
 export function pointHead(context: ShadowContext, newest: Pick<CheckpointRef, 'id'>): void {
-  durableWrite(context.fs, join(context.gitDir, 'HEAD'), Buffer.from(`ref: ${contentRef(newest.id)}\n`));
+  const { fs, gitDir } = context;
+  const path = join(gitDir, 'HEAD');
+  const temporary = temporaryName(path);
+  const fd = fs.openWrite(temporary, { exclusive: true });
+  try {
+    fs.write(fd, Buffer.from(`ref: ${contentRef(newest.id)}\n`));
+    fs.fsync(fd);
+  } finally {
+    fs.close(fd);
+  }
+  fs.rename(temporary, path);
   noteHealth(context);
 }
 

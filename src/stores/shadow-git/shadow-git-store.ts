@@ -75,9 +75,15 @@ class ShadowGitStore implements SnapshotStore {
   readonly #pending = new Map<string, string[]>();
   #generation: bigint | undefined;
 
+  readonly #warnings: string[] = [];
+
   constructor(context: ShadowContext) {
-    this.#context = context;
-    this.#objects = new ShadowObjects(context);
+    const warn = (message: string): void => {
+      this.#warnings.push(message);
+      context.warn(message);
+    };
+    this.#context = { ...context, warn };
+    this.#objects = new ShadowObjects(this.#context);
   }
 
   async hold(mode: 'shared' | 'exclusive', waitMs: number): Promise<StoreHold> {
@@ -241,6 +247,10 @@ class ShadowGitStore implements SnapshotStore {
         },
       });
     });
+  }
+
+  takeWarnings(): readonly string[] {
+    return this.#warnings.splice(0);
   }
 
   async close(): Promise<void> {

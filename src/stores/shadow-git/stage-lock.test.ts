@@ -17,7 +17,7 @@ async function holder(path: string): Promise<ChildProcess> {
 }
 
 test('CL-02: an index.lock of a dead owner is removed with a warning, old or fresh', async () => {
-  const { capture, gitDir, warnings } = shadowPlace();
+  const { capture, gitDir, warnings, store } = shadowPlace();
   await capture({ a: '1' });
   const path = join(gitDir, 'index.lock');
   for (const age of [7200, 0]) {
@@ -27,6 +27,8 @@ test('CL-02: an index.lock of a dead owner is removed with a warning, old or fre
     await capture({ a: '2' });
     expect(existsSync(path)).toBe(false);
     expect(warnings).toEqual([expect.stringContaining('index.lock')]);
+    expect(store.takeWarnings?.()).toEqual(warnings);
+    expect(store.takeWarnings?.()).toEqual([]);
   }
 });
 

@@ -46,7 +46,7 @@ export async function writeSnapshot(
   const map = await objects.map();
   let importer: FastImport | undefined;
   const importing = (): FastImport => {
-    importer ??= new FastImport(context);
+    importer ??= new FastImport(context, 'passing');
     return importer;
   };
   const sink = new ImportSink(context, objects, map, importing);
