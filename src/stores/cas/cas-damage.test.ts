@@ -124,6 +124,31 @@ describe('a damaged pack', () => {
     await store.close();
   });
 
+  test('with a content that cannot be read is not rewritten, and the rest is collected', async () => {
+    const home = join(temporary.path, 'contents');
+    const store = casStore(home);
+    const broken = { broken: noise(400_000, 5), fine: noise(1000, 6) };
+    const damaged = await casCheckpoint(store, broken, 0);
+    const [damagedPack = ''] = packsOf(home);
+    const whole = await casCheckpoint(store, { other: noise(1000, 7) }, 1);
+    const trash = await casCheckpoint(store, { trash: noise(1000, 8), kept: 'kept' }, 2);
+    for (let seq = 3; seq < 12; seq += 1)
+      await casCheckpoint(store, { [`n${seq}`]: `${seq}`, kept: 'kept' }, seq);
+    await store.retract({ ...trash, sandboxRef: null });
+    flip(damagedPack, 60_000, 0xff);
+    const before = packsOf(home).length;
+    const report = await casStore(home).collect({ minAgeMs: 0, thorough: true, dryRun: false });
+    expect(report.blockedBy).toEqual([]);
+    expect(report.blobsDropped).toBeGreaterThanOrEqual(1);
+    expect(packsOf(home)).toContain(damagedPack);
+    expect(packsOf(home).length).toBeLessThan(before);
+    const problems = await casStore(home).verify([damaged, whole]);
+    expect(problems.filter(({ checkpointId }) => checkpointId === whole.id)).toEqual([]);
+    expect(problems.map(({ path }) => path)).toContain('broken');
+    expect((await store.readBlob(hashOf(noise(1000, 6)))).equals(noise(1000, 6))).toBe(true);
+    await store.close();
+  });
+
   test('of another format is never read in part, named, and kept', async () => {
     const {
       store,

@@ -1,5 +1,6 @@
 import { existsSync, lstatSync } from 'node:fs';
 
+import { isWaymarkError } from '../../domain/errors.ts';
 import type { ContentHash } from '../../domain/ids.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { FileSystem } from '../../platform/file-system.ts';
@@ -138,37 +139,56 @@ function readableCopies(packs: PackSet): (hash: ContentHash, keeper: Pack) => bo
 }
 
 /** Moves the needed blobs of a group into a new pack and removes the group's. A pack of which a blob cannot be read stays as it is. */
-async function rewrite(
+async function rewrite(deps: CollectDeps, group: readonly Leaving[], hands: Hands): Promise<void> {
+  let rest = group;
+  while (rest.length > 0) {
+    const damaged = await repack(deps, rest, hands);
+    if (damaged === undefined) return;
+    rest = rest.filter((leaving) => leaving !== damaged);
+  }
+}
+
+/** Returns the first of the packs that a blob could not be read from, having changed nothing; undefined when all went well. */
+async function repack(
   { fs, layout, packs }: CollectDeps,
   group: readonly Leaving[],
   hands: Hands,
-): Promise<void> {
-  const whole = group.filter(({ needed }) => needed.every((hash) => packs.holdsWhole(hash)));
-  if (whole.length === 0) return;
-  const mtimeNs = newestOf(whole.map(({ file }) => file.mtimeNs));
+): Promise<Leaving | undefined> {
+  const mtimeNs = newestOf(group.map(({ file }) => file.mtimeNs));
   const writer = new PackWriter(hands.dry ? countingPackOutput() : filePackOutput(fs, layout.blobs, mtimeNs));
   try {
-    for (const { needed } of whole) {
-      for (const hash of needed) if (!writer.has(hash)) await move(packs, writer, hash);
+    for (const leaving of group) {
+      for (const hash of leaving.needed) {
+        if (writer.has(hash) || (await move(packs, writer, hash))) continue;
+        await writer.abort();
+        return leaving;
+      }
     }
     const pack = await writer.finish();
-    if (!pack) return;
-    const path = packs.pathOf(pack.name);
-    hands.packed(path, pack.bytes);
-    for (const { file } of whole) if (file.pack.name !== pack.name) hands.remove(file.pack.path);
+    if (!pack) return undefined;
+    hands.packed(packs.pathOf(pack.name), pack.bytes);
+    for (const { file } of group) if (file.pack.name !== pack.name) hands.remove(file.pack.path);
+    return undefined;
   } catch (error) {
     await writer.abort();
     throw error;
   }
 }
 
-async function move(packs: PackSet, writer: PackWriter, hash: ContentHash): Promise<void> {
+/** False: the blob cannot be read. */
+async function move(packs: PackSet, writer: PackWriter, hash: ContentHash): Promise<boolean> {
   if ((packs.sizeOf(hash) ?? 0) > BLOCK_BYTES) {
-    await writer.addLarge(hash, packs.stream(hash));
-    return;
+    return packs.holdsWhole(hash) && (await writer.addLarge(hash, packs.stream(hash)));
   }
-  const bytes = packs.read(hash);
+  let bytes: Buffer;
+  try {
+    bytes = packs.read(hash);
+  } catch (error) {
+    if (isWaymarkError(error)) return false;
+    throw error;
+  }
   await writer.add(hash, bytes);
+  return true;
 }
 
 function newestOf(times: readonly bigint[]): bigint {

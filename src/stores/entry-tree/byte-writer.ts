@@ -1,6 +1,6 @@
 /** A growing buffer for the binary node formats: bytes, LEB128 varints, raw hashes. */
 export class ByteWriter {
-  #buffer = Buffer.allocUnsafe(8192);
+  #buffer = Buffer.allocUnsafe(2048);
   #length = 0;
 
   get length(): number {
