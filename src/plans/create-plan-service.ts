@@ -56,6 +56,16 @@ export function createPlanService({ home, environment, requireWorkspace }: PlanS
     return body(findPlan(repository, plan.id));
   }
 
+  /** Shows events to who asked for them while `body` goes on. */
+  async function shown<T>({ onEvent }: ExecuteOptions, body: () => Promise<T>): Promise<T> {
+    const unsubscribe = onEvent === undefined ? undefined : log.subscribe(onEvent);
+    try {
+      return await body();
+    } finally {
+      unsubscribe?.();
+    }
+  }
+
   const engineFor = (plan: Plan): PlanEngine =>
     createPlanEngine(planHome, home.settings(plan.workspace).settings);
 
@@ -89,19 +99,23 @@ export function createPlanService({ home, environment, requireWorkspace }: PlanS
       rollbackToCheckpoint: ({ planId, ...options }) =>
         held(findPlan(repository, planId), (plan) => rollBackPlan(planHome, plan, options)),
     },
-    async run(options) {
-      requireWorkspace?.(options.workspace);
-      const { plan, newSession } = await startPlan(planHome, options);
-      using _hold = holdPlan(home.locks, repository, plan);
-      const done = await executeRootPlan(planHome, plan, environment, options);
-      if (newSession && plan.sessionId !== null) home.catalog.endSession(plan.sessionId);
-      return done;
+    run(options) {
+      return shown(options, async () => {
+        requireWorkspace?.(options.workspace);
+        const { plan, newSession } = await startPlan(planHome, options);
+        using _hold = holdPlan(home.locks, repository, plan);
+        const done = await executeRootPlan(planHome, plan, environment, options);
+        if (newSession && plan.sessionId !== null) home.catalog.endSession(plan.sessionId);
+        return done;
+      });
     },
     async resume(name, options: ExecuteOptions = {}) {
       const plan = rootOf(repository, findPlan(repository, name));
       refuseEnded(plan);
-      return held(plan, async (present) =>
-        present.state === 'complete' ? present : executeRootPlan(planHome, present, environment, options),
+      return shown(options, () =>
+        held(plan, async (present) =>
+          present.state === 'complete' ? present : executeRootPlan(planHome, present, environment, options),
+        ),
       );
     },
     list: (filter = {}) => repository.plans({ ...filter, parentId: null }),
@@ -127,7 +141,7 @@ export function createPlanService({ home, environment, requireWorkspace }: PlanS
       log.record({ planId: plan.id, kind: 'cancel_requested' });
       return plan;
     },
-    correct,
+    correct: (options) => shown(options, () => correct(options)),
     async rollback({ plan: name, checkpoint, ...options }) {
       return held(findPlan(repository, name), (plan) =>
         rollBackPlan(planHome, plan, { ...options, checkpointId: checkpoint }),

@@ -21,7 +21,6 @@ export async function executeRootPlan(
   const { home, repository, log } = planHome;
   const { settings } = home.settings(plan.workspace);
   const engine = createPlanEngine(planHome, settings, options.mayRepeat);
-  const unsubscribe = options.onEvent === undefined ? undefined : log.subscribe(options.onEvent);
   using cancellation = watchCancellation(repository, plan.id, options.signal);
   try {
     const ready = await engine.sandboxes.prepare(plan, plan.workspace);
@@ -46,7 +45,5 @@ export async function executeRootPlan(
         error: recordedError(error),
       });
     throw error;
-  } finally {
-    unsubscribe?.();
   }
 }

@@ -1,10 +1,12 @@
 import { resolve } from 'node:path';
 import type { Decision } from '../../domain/decision.ts';
 import { WaymarkError } from '../../domain/errors.ts';
+import type { Plan } from '../../domain/plan.ts';
 import type { ExecuteOptions } from '../../plans/plan-service.ts';
 import type { CommandModule } from '../command.ts';
 import { ask } from '../consent.ts';
 import type { CommandContext } from '../context.ts';
+import { planJson } from '../json/plan-json.ts';
 import { given } from '../options.ts';
 import { jsonView, textView } from '../plans/plan-live-view.ts';
 import { planOutcome } from '../plans/plan-outcome.ts';
@@ -19,7 +21,7 @@ export const planRun: CommandModule = {
       .option('--resume <plan>', 'go on with what is left of a plan')
       .option('--session <id>', 'the session (default: WAYMARK_SESSION, else a new one)')
       .option('--var <name=value...>', 'values for {{ name }} that the file does not give')
-      .option('--events', 'print every event as a JSON line')
+      .option('--events', 'print every event as a JSON line, and the plan as the last')
       .option('-q, --quiet', 'do not say what goes on')
       .option('-y, --yes', 'run a step again that began and could not be taken back'),
   examples: [
@@ -42,7 +44,11 @@ export const planRun: CommandModule = {
       ...given('onEvent', events ? jsonView(context.terminal) : viewFor(context, options.flag('quiet'))),
     };
     const plans = await (await context.waymark()).plans();
-    if (resume !== undefined) return planOutcome(await plans.resume(resume, execute), { printed: events });
+    const outcome = (plan: Plan) => {
+      if (events) context.terminal.out(`${JSON.stringify({ kind: 'plan', ...planJson(plan) })}\n`);
+      return planOutcome(plan, { printed: events });
+    };
+    if (resume !== undefined) return outcome(await plans.resume(resume, execute));
     const workspace = await context.workspace();
     const plan = await plans.run({
       ...execute,
@@ -52,7 +58,7 @@ export const planRun: CommandModule = {
       variables: variablesOf(options.list('var')),
       ...given('session', options.text('session')),
     });
-    return planOutcome(plan, { printed: events });
+    return outcome(plan);
   },
 };
 

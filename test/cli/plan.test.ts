@@ -1,0 +1,257 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { parse as parseYaml } from 'yaml';
+import { type CliSandbox, cliSandbox } from '../support/cli-sandbox.ts';
+
+const PLAN = `
+name: demo
+steps:
+  - { tool: write_file, path: a.txt, content: "one\\n" }
+  - { tool: edit_file, path: a.txt, search: one, replace: two }
+  - { tool: shell, command: "cat a.txt > b.txt; echo said" }
+`;
+
+function planIn(place: CliSandbox, text = PLAN, name = '../plan.yaml'): string {
+  place.write(name, text);
+  return join(place.work, name);
+}
+
+interface ListedCheckpoint {
+  readonly checkpoint_id: string;
+  readonly checkpoint_type: string;
+  readonly decision_id: string | null;
+}
+
+describe('waymark plan', () => {
+  test('runs a plan, lists its checkpoints and rolls it back with the envelope of the seed', async () => {
+    const place = cliSandbox();
+    const plan = await place.json(['plan', 'run', planIn(place)]);
+    expect(plan).toMatchObject({ name: 'demo', phase: 'execute', state: 'complete', error: null });
+    expect(place.read('b.txt')).toBe('two\n');
+    const checkpoints: readonly ListedCheckpoint[] = await place.json([
+      'plan',
+      'checkpoint',
+      'list',
+      plan.plan_id,
+    ]);
+    expect(checkpoints[0]).toMatchObject({
+      checkpoint_id: expect.stringMatching(/^[0-9A-HJKMNP-TV-Z]{26}$/),
+      plan_id: plan.plan_id,
+      checkpoint_type: 'post_step',
+      decision_id: expect.any(String),
+      sandbox_ref: expect.stringMatching(/^cas:/),
+      resource_id: null,
+      filesystem_path: expect.any(String),
+      size_bytes: expect.any(Number),
+      created_at: expect.stringMatching(/Z$/),
+      metadata: { reason: 'post-step', source_tool: 'shell', phase: 'execute', extra: { succeeded: true } },
+    });
+    const target =
+      checkpoints.filter(({ checkpoint_type: type }) => type === 'pre_write')[1]?.checkpoint_id ?? '';
+
+    expect((await place.run(['plan', 'rollback', plan.plan_id, target])).status).toBe(4);
+    const rolled = await place.json(['plan', 'rollback', '--yes', plan.plan_id, target]);
+    expect(rolled).toEqual({
+      rollback_summary: {
+        plan_id: plan.plan_id,
+        from_checkpoint_id: target,
+        restored_files_count: 2,
+        safety_checkpoint_id: expect.any(String),
+      },
+      changes_reverted: ['a.txt', 'b.txt'],
+      changes: [
+        { path: 'a.txt', action: 'modify' },
+        { path: 'b.txt', action: 'delete' },
+      ],
+      skipped: [],
+      impact: { files_affected: 2 },
+      post_rollback_state: { active_checkpoint: target, plan_id: plan.plan_id },
+      timing: { elapsed_seconds: expect.any(Number) },
+      messages: ['Rollback completed successfully.'],
+    });
+    expect(place.tree()).toEqual(['a.txt']);
+    expect(await place.json(['plan', 'status', plan.plan_id])).toMatchObject({
+      phase: 'execute',
+      state: 'queued',
+      decisions: { complete: 1 },
+      checkpoints: { missed: [] },
+    });
+    expect(await place.json(['plan', 'run', '--resume', plan.plan_id])).toMatchObject({ state: 'complete' });
+    expect(place.read('b.txt')).toBe('two\n');
+  });
+
+  test('guards and errors have the words of the seed, their codes and statuses', async () => {
+    const place = cliSandbox();
+    const { plan_id: plan } = await place.json(['plan', 'run', planIn(place)]);
+    const { plan_id: other } = await place.json(['plan', 'run', planIn(place)]);
+    const [own] = await place.json(['plan', 'checkpoint', 'list', plan]);
+    const [foreign] = await place.json(['plan', 'checkpoint', 'list', other]);
+    const fails = async (args: readonly string[], status: number) => {
+      const { error } = await place.json(args, { status });
+      return [error.code, error.message];
+    };
+    const rollback = (...args: readonly string[]) => ['plan', 'rollback', '-y', ...args];
+    expect(await fails(rollback(plan, 'no-such-thing'), 3)).toEqual([
+      'CHECKPOINT_NOT_FOUND',
+      expect.stringContaining('Not found: checkpoint'),
+    ]);
+    expect(await fails(rollback(plan, '01HXYZ1234567890ABCDEFGHJK'), 3)).toEqual([
+      'CHECKPOINT_NOT_FOUND',
+      'Not found: checkpoint 01HXYZ1234567890ABCDEFGHJK',
+    ]);
+    expect(await fails(rollback(plan, foreign.checkpoint_id), 2)).toEqual([
+      'VALIDATION_ERROR',
+      expect.stringContaining('Validation Error'),
+    ]);
+    expect(await fails(rollback('nobody-knows', own.checkpoint_id), 3)).toEqual([
+      'PLAN_NOT_FOUND',
+      expect.stringContaining('Not found: plan'),
+    ]);
+    expect(await place.json(['plan', 'apply', '--yes', plan])).toMatchObject({ plan: { state: 'applied' } });
+    const [code, message] = await fails(rollback(plan, own.checkpoint_id), 4);
+    expect(code).toBe('BUSINESS_RULE_VIOLATION');
+    expect(message).toContain('Rollback blocked: plan is already applied');
+    expect(message).toContain(plan);
+  });
+
+  test('prints in every format', async () => {
+    const place = cliSandbox();
+    const { plan_id: id } = await place.json(['plan', 'run', planIn(place)]);
+    for (const format of ['plain', 'rich', 'table'] as const) {
+      const text = await place.ok(['plan', 'checkpoint', 'list', id, '--format', format]);
+      for (const word of [
+        'checkpoint_id',
+        'checkpoint_type',
+        'decision_id',
+        'sandbox_ref',
+        'size_bytes',
+        'created_at',
+      ])
+        if (format !== 'plain') expect(text).toContain(word);
+      expect(text).toContain('pre_write');
+    }
+    for (const command of [['list'], ['status', id], ['tree', id], ['diff', id]])
+      expect((await place.run(['plan', ...command, '-f', 'rich'])).status).toBe(0);
+    const yaml = parseYaml(await place.ok(['plan', 'list', '-f', 'yaml']));
+    expect(yaml).toMatchObject([{ plan_id: id, state: 'complete' }]);
+    expect(await place.json(['plan', 'tree', id])).toMatchObject({
+      decisions: [
+        { kind: 'write_file' },
+        { kind: 'edit_file' },
+        { kind: 'shell', tool_calls: [{ output: 'said\n' }] },
+      ],
+    });
+    expect((await place.json(['plan', 'diff', id])).changes).toHaveLength(2);
+  });
+
+  test('fails with status 1, says why and resumes', async () => {
+    const place = cliSandbox();
+    const file = planIn(place, 'steps:\n  - { tool: shell, command: "test -e go" }\n');
+    const failed = await place.run(['plan', 'run', file, '--format', 'plain']);
+    expect(failed.status).toBe(1);
+    expect(failed.stderr).toContain('exited with status 1');
+    const id = failed.stdout.trim();
+    place.write('go', '');
+    expect((await place.run(['plan', 'run', '--resume', id.slice(-8)])).status).toBe(0);
+  });
+
+  test('tells line and column of a bad file with status 2', async () => {
+    const place = cliSandbox();
+    const { error } = await place.json(['plan', 'run', planIn(place, 'steps:\n  - { tool: nope }\n')], {
+      status: 2,
+    });
+    expect(error).toMatchObject({
+      code: 'VALIDATION_ERROR',
+      message: expect.stringMatching(/plan\.yaml:2:13: steps\[0\]\.tool/),
+      details: { problems: [{ line: 2, column: 13 }] },
+    });
+    expect((await place.run(['plan', 'run'])).status).toBe(2);
+    expect((await place.run(['plan', 'run', 'gone.yaml'])).status).toBe(3);
+    expect(await place.json(['plan', 'list'])).toEqual([]);
+  });
+
+  test('prints events as JSON lines', async () => {
+    const place = cliSandbox();
+    const lines = (await place.ok(['plan', 'run', planIn(place), '--events']))
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { kind: string; text?: string });
+    expect(lines.map(({ kind }) => kind)).toEqual(
+      expect.arrayContaining(['plan_created', 'step_started', 'output']),
+    );
+    expect(lines.find(({ kind }) => kind === 'output')?.text).toBe('said\n');
+    expect(lines.at(-1)).toMatchObject({ kind: 'plan', state: 'complete' });
+  });
+
+  test('creates and deletes checkpoints of a plan by hand', async () => {
+    const place = cliSandbox();
+    const { plan_id: id } = await place.json(['plan', 'run', planIn(place)]);
+    const checkpoint = (
+      await place.ok(['plan', 'checkpoint', 'create', id, '--reason', 'by hand', '-f', 'plain'])
+    ).trim();
+    const again = await place.json(['plan', 'checkpoint', 'create', id, '--sandbox-ref', 'nothing'], {
+      status: 2,
+    });
+    expect(again.error.message).toContain('Validation Error');
+    expect((await place.json(['plan', 'checkpoint', 'list', id]))[0]).toMatchObject({
+      checkpoint_id: checkpoint,
+      checkpoint_type: 'manual',
+      metadata: { reason: 'by hand' },
+    });
+    expect((await place.run(['plan', 'checkpoint', 'delete', id, checkpoint])).status).toBe(4);
+    await place.ok(['plan', 'checkpoint', 'delete', '--yes', id, checkpoint]);
+    expect((await place.run(['plan', 'checkpoint', 'delete', '--yes', id, checkpoint])).status).toBe(3);
+  });
+
+  test('corrects a decision, after showing the impact', async () => {
+    const place = cliSandbox();
+    const { plan_id: id } = await place.json(['plan', 'run', planIn(place)]);
+    const { decisions } = await place.json(['plan', 'tree', id]);
+    const correct = ['plan', 'correct', '--mode', 'revert', '--guidance', 'again', decisions[1].decision_id];
+    const dry = await place.json([...correct, '--dry-run']);
+    expect(dry).toMatchObject({ dry_run: true, correction: null, impact: { files_affected: 2 } });
+    expect((await place.run(correct)).status).toBe(4);
+    const done = await place.json([...correct, '--yes', '--quiet']);
+    expect(done).toMatchObject({
+      plan: { state: 'complete' },
+      correction: { mode: 'revert', replaced: [decisions[1].decision_id, decisions[2].decision_id] },
+    });
+    expect(place.read('b.txt')).toBe('two\n');
+    const append = ['plan', 'correct', '--mode', 'append', '--guidance', 'g', decisions[0].decision_id];
+    expect(await place.json(append)).toMatchObject({ correction: { mode: 'append', replaced: [] } });
+    expect((await place.run([...correct.slice(0, 3), 'sideways', ...correct.slice(4)])).status).toBe(2);
+  });
+
+  test('an interrupt ends the step, keeps the plan resumable and gives status 130', async () => {
+    const place = cliSandbox();
+    const file = planIn(
+      place,
+      'steps:\n  - { tool: shell, command: "echo $$ > pid; test -e go || sleep 60" }\n',
+    );
+    const output = await place.run(['plan', 'run', file], {
+      during: async (child) => {
+        for (let tries = 0; tries < 200 && !place.exists('pid'); tries += 1)
+          await new Promise((resolve) => setTimeout(resolve, 50));
+        child.kill('SIGINT');
+      },
+    });
+    expect(output.status).toBe(130);
+    const [plan] = await place.json(['plan', 'list']);
+    expect(plan).toMatchObject({ state: 'errored', error: { code: 'INTERRUPTED' } });
+    place.write('go', '');
+    expect(await place.json(['plan', 'run', '--resume', plan.plan_id])).toMatchObject({ state: 'complete' });
+  });
+
+  test('gives variables and the session to steps', async () => {
+    const place = cliSandbox();
+    const file = planIn(
+      place,
+      'steps:\n  - { tool: shell, command: "echo {{ who }} $WAYMARK_SESSION $WAYMARK_PLAN > out" }\n',
+    );
+    const plan = await place.json(['plan', 'run', file, '--var', 'who=me', '--session', 'night']);
+    expect(place.read('out')).toBe(`me night ${plan.plan_id}\n`);
+    expect((await place.run(['plan', 'run', file, '--var', 'who'])).status).toBe(2);
+    expect(readFileSync(file, 'utf8')).toContain('{{ who }}');
+  });
+});
