@@ -95,3 +95,18 @@ test('IC-03: observeWorkspace() observes what it may not read, and tries again e
     expect.toSatisfy((edits: readonly string[]) => edits.every((edit) => edit === 'ok.txt: file')),
   ]);
 });
+
+test('observeWorkspace() goes through very many directories in one, and observes what no path can reach', async () => {
+  const scene = new WorkspaceScene();
+  const step = 'n'.repeat(250);
+  execFileSync(
+    'sh',
+    ['-c', `for i in $(seq 20); do mkdir ${step} && cd -P ${step} || exit 1; done; echo x > file`],
+    { cwd: scene.root },
+  );
+  for (let at = 0; at < 3000; at += 1) mkdirSync(`${scene.root}/many-${at}`);
+  const { skips } = await scene.capture();
+  expect(skips.map(({ reason }) => reason)).toEqual(['unreadable']);
+  expect([...scene.nodes].filter(([, { kind }]) => kind === 'directory')).toHaveLength(3000 + 16);
+  execFileSync('sh', ['-c', `rm -rf ${step}`], { cwd: scene.root });
+});

@@ -11,7 +11,10 @@ import {
 } from 'node:fs';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { describeNodes, WorkspaceScene } from '../../test/support/workspace-scene.ts';
+import { describeNodes, type Nodes, WorkspaceScene } from '../../test/support/workspace-scene.ts';
+import type { RelPath } from '../domain/rel-path.ts';
+import { compileScope, type Scope } from './scope/scope.ts';
+import { isExcludedByRule } from './walk/excluded.ts';
 
 type Step =
   | {
@@ -144,11 +147,21 @@ function take(scene: WorkspaceScene, given: Exclude<Step, { readonly kind: 'wait
   }
 }
 
+/** What was captured is in scope by the frozen rules, what was left out by rule is not, for the same reason. */
+function expectScopeAgrees(scope: Scope, nodes: Nodes): void {
+  for (const [path, node] of nodes) {
+    const kind = node.kind === 'observed' ? (node.what === 'directory' ? 'directory' : 'file') : node.kind;
+    const byRule = node.kind === 'observed' && isExcludedByRule(node.reason) ? node.reason : undefined;
+    expect([path, scope.reasonToSkip(path as RelPath, kind)]).toEqual([path, byRule]);
+  }
+}
+
 async function expectSameAsFresh(scene: WorkspaceScene): Promise<void> {
   const observation = await scene.capture();
   const fresh = await scene.fresh();
   expect(describeNodes(scene.nodes)).toEqual(describeNodes(fresh.nodes));
   expect(observation.draft.rules).toEqual(fresh.rules);
+  expectScopeAgrees(compileScope(observation.draft.rules), scene.nodes);
   const skips = [...fresh.nodes].filter(([, node]) => node.kind === 'observed').map(([path]) => path);
   const late = new Set(['unreadable', 'unstable']);
   expect(observation.skips.filter(({ reason }) => !late.has(reason)).map(({ path }) => path)).toEqual(

@@ -381,6 +381,10 @@ test('observeWorkspace() captures forced paths with all below them, and forgets 
   expect(again.stats.filesObserved).toBe(5);
   await scene.capture({ scope });
   expect(outline(scene.nodes)).toEqual(before);
+  await scene.capture({ scope, forced: paths('') });
+  expect(outline(scene.nodes).filter((line) => !/: (file|directory)$/.test(line))).toEqual([
+    'ignored/deep/.env: secret',
+  ]);
 });
 
 test('SE-06: observeWorkspace() runs nothing that a repository configures', async () => {

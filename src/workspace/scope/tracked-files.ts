@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { isWaymarkError } from '../../domain/errors.ts';
 import { decodeName, isBelow, joinRel, type RelPath } from '../../domain/rel-path.ts';
@@ -51,18 +52,27 @@ export async function listTracked(
       ...(signal ? { signal } : {}),
     });
     const digest = createHash('sha256').update(stdout).digest('hex');
-    return { digest, listed: parseStage(decodeName(stdout), dir) };
+    return { digest, listed: parseStage(recordsOf(stdout), dir) };
   } catch (error) {
     if (isWaymarkError(error, 'INTERRUPTED')) throw error;
     return undefined;
   }
 }
 
-/** Reads `<mode> <object> <stage>\t<path>\0`; a path that is unmerged comes several times. */
-function parseStage(output: string, dir: RelPath | ''): NonNullable<TrackedList['listed']> {
+function recordsOf(output: Buffer): readonly string[] {
+  if (isUtf8(output)) return output.toString('utf8').split('\0');
+  // One name that is no UTF-8 must not make the decoding of all others slow.
+  return output
+    .toString('latin1')
+    .split('\0')
+    .map((record) => decodeName(Buffer.from(record, 'latin1')));
+}
+
+/** Reads `<mode> <object> <stage>\t<path>`; a path that is unmerged comes several times. */
+function parseStage(records: readonly string[], dir: RelPath | ''): NonNullable<TrackedList['listed']> {
   const files = new Set<RelPath>();
   const repositories = new Set<RelPath>();
-  for (const record of output.split('\0')) {
+  for (const record of records) {
     const tab = record.indexOf('\t');
     if (tab < 0) continue;
     const path = joinRel(dir, record.slice(tab + 1));

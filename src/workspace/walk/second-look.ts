@@ -32,7 +32,7 @@ function* lookAtAll(walker: Walker): Generator<void, readonly number[]> {
     if (steps % 512 === 0) yield;
     const [row, path] = next;
     if (yield* lookAgain(walker, row, path)) changed.push(row);
-    pending.push(...walker.directoriesIn(row, path));
+    for (const directory of walker.directoriesIn(row, path)) pending.push(directory);
   }
 }
 

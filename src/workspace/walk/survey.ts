@@ -1,4 +1,4 @@
-import type { CaptureStats, DraftEdit } from '../../domain/draft.ts';
+import type { CaptureStats, DraftEdit, PendingFile } from '../../domain/draft.ts';
 import { comparePaths, type RelPath } from '../../domain/rel-path.ts';
 import type { Skip } from '../../domain/snapshot.ts';
 import { isExcludedByRule } from './excluded.ts';
@@ -26,11 +26,15 @@ export function survey(table: TreeTable, base: TreeTable | undefined): Survey {
 
 const FILE = WHATS.indexOf('file');
 const NO_ROW = -1;
+const SMALL_BYTES = 65_536;
 
 class Surveyor {
   readonly #table: TreeTable;
   readonly #base: TreeTable | undefined;
-  readonly #edits: { readonly edit: DraftEdit; readonly row: number }[] = [];
+  readonly #edits: DraftEdit[] = [];
+  readonly #rows: number[] = [];
+  /** Nodes of small pending files by size: there may be hundreds of thousands, of few sizes. */
+  readonly #pendingNodes = new Map<number, PendingFile>();
   readonly #skips: Skip[] = [];
   readonly #pending: [row: number, baseRow: number, path: string][] = [];
   #observed = 0;
@@ -47,16 +51,28 @@ class Surveyor {
   survey(): Survey {
     this.#pending.push([0, this.#base ? 0 : NO_ROW, '']);
     for (let next = this.#pending.pop(); next; next = this.#pending.pop()) this.#directory(...next);
-    this.#edits.sort((a, b) => comparePaths(a.edit.path, b.edit.path));
+    const order = this.#orderOfEdits();
     this.#skips.sort((a, b) => comparePaths(a.path, b.path));
     return {
-      edits: this.#edits.map(({ edit }) => edit),
-      rows: Int32Array.from(this.#edits, ({ row }) => row),
+      edits: Array.from(order, (at) => this.#edits[at] as DraftEdit),
+      rows: Int32Array.from(order, (at) => this.#rows[at] as number),
       skips: this.#skips,
       stats: { filesObserved: this.#observed, filesReused: this.#reused, filesRead: this.#read },
       storedCount: this.#stored,
       storedBytes: this.#bytes,
     };
+  }
+
+  #orderOfEdits(): Uint32Array {
+    const edits = this.#edits;
+    const order = Uint32Array.from(edits.keys());
+    return order.sort((a, b) => comparePaths((edits[a] as DraftEdit).path, (edits[b] as DraftEdit).path));
+  }
+
+  #edit(prefix: string, name: string | undefined, node: DraftEdit['node'], row: number): void {
+    // `join` makes a flat string where `+` makes a tree of parts that sorting then copies.
+    this.#edits.push({ path: [prefix, name].join('') as RelPath, node });
+    this.#rows.push(row);
   }
 
   #directory(row: number, baseRow: number, path: string): void {
@@ -94,17 +110,24 @@ class Surveyor {
     const table = this.#table;
     const base = this.#base;
     if (base && baseRow !== NO_ROW && saysTheSame(table, row, base, baseRow)) return;
-    const node = nodeAt(table, row);
+    const node = table.has(row, FLAG.pending)
+      ? this.#pendingNode(table.size[row] as number)
+      : nodeAt(table, row);
     if (node === undefined && !(base && baseRow !== NO_ROW && hasNode(base, baseRow))) return;
-    this.#edits.push({ edit: { path: (prefix + table.names[row]) as RelPath, node }, row });
+    this.#edit(prefix, table.names[row], node, row);
+  }
+
+  #pendingNode(statedSize: number): PendingFile {
+    const known = this.#pendingNodes.get(statedSize);
+    if (known) return known;
+    const node: PendingFile = { kind: 'pending', statedSize };
+    if (statedSize < SMALL_BYTES) this.#pendingNodes.set(statedSize, node);
+    return node;
   }
 
   #remove(baseRow: number, prefix: string): void {
     const base = this.#base as TreeTable;
-    if (hasNode(base, baseRow)) {
-      const path = (prefix + base.names[baseRow]) as RelPath;
-      this.#edits.push({ edit: { path, node: undefined }, row: NO_ROW });
-    }
+    if (hasNode(base, baseRow)) this.#edit(prefix, base.names[baseRow], undefined, NO_ROW);
     this.#removeBelow(baseRow, prefix);
   }
 

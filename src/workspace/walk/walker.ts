@@ -227,14 +227,14 @@ export class Walker {
     isPassage: boolean,
   ): void {
     const childPath = join(path, name);
-    const forced = (visit & VISIT.forced) !== 0 || this.#options.forced.has(childPath);
+    const forced = (visit & VISIT.forced) !== 0 || holds(this.#options.forced, childPath);
     const type = typeOf(Number(stat.mode));
     if (type !== TYPE.directory) {
       if (type === TYPE.file && this.#counting) this.filesMet += 1;
       this.#settler.settle(row, stat, childPath, forced);
       return;
     }
-    const rescope = (visit & VISIT.rescope) !== 0 || this.#options.touched.has(childPath);
+    const rescope = (visit & VISIT.rescope) !== 0 || holds(this.#options.touched, childPath);
     const enter = this.#settler.settleDirectory(row, stat, isPassage);
     if (enter === ENTER.no || (enter === ENTER.again && !rescope)) return;
     this.#push(
@@ -314,7 +314,7 @@ export class Walker {
     const { table } = this;
     const childPath = join(path, name);
     const isDirectory = stat !== null && typeOf(Number(stat.mode)) === TYPE.directory;
-    const forced = (visit & VISIT.forced) !== 0 || this.#options.forced.has(childPath);
+    const forced = (visit & VISIT.forced) !== 0 || holds(this.#options.forced, childPath);
     const verdict = this.#options.scope.judge(directory, name, childPath, isDirectory);
     const way = this.#wayFor(verdict, isDirectory, forced, childPath);
     if (way === 'skip') return false;
@@ -369,6 +369,11 @@ function whatOf(stat: BigIntStats): 'file' | 'directory' | 'symlink' | 'special'
   if (type === TYPE.file) return 'file';
   if (type === TYPE.directory) return 'directory';
   return type === TYPE.symlink ? 'symlink' : 'special';
+}
+
+/** `has`, without hashing the path where the set is empty, as it mostly is. */
+function holds(paths: ReadonlySet<string>, path: string): boolean {
+  return paths.size > 0 && paths.has(path);
 }
 
 function join(path: RelPath | '', name: string): RelPath {
