@@ -48,6 +48,7 @@ export async function openHome(options: OpenOptions): Promise<OpenHome> {
     currentSession: environment['WAYMARK_SESSION'] || undefined,
     store: stores.store,
     existingStores: stores.existing,
+    unusableStores: stores.unusable,
     settings: (workspace) =>
       resolveSettings({ workspace, home: options.home, userFile: options.userFile, environment }),
     runCommand: async (shell, cwd) => {
@@ -76,7 +77,7 @@ async function completeCatalog(context: HomeContext): Promise<boolean> {
   if (context.catalog.note(REBUILD_NEEDED) === undefined) return false;
   const found = holdsContent(context.layout);
   if (found) await rebuildCatalog(context);
-  context.catalog.setNote(REBUILD_NEEDED, undefined);
+  if (context.unusableStores().length === 0) context.catalog.setNote(REBUILD_NEEDED, undefined);
   return found;
 }
 

@@ -14,7 +14,10 @@ import type { SnapshotStore } from './stores/snapshot-store.ts';
 
 export interface OpenStores extends AsyncDisposable {
   store(engine: EngineName, identity: WorkspaceIdentity): SnapshotStore;
+  /** Those that exist and can be used. */
   existing(): readonly SnapshotStore[];
+  /** Where the others lie: shadow repositories on a machine without git. */
+  unusable(): readonly string[];
 }
 
 /** The stores of a home, each opened once: `cas` is shared by all workspaces, `git` has one per workspace. */
@@ -34,6 +37,7 @@ export function openStores(tools: {
   };
   const shadow = (identity: WorkspaceIdentity): SnapshotStore =>
     once(`git ${identity.dirHash}`, () => openShadowGitStore({ ...tools, identity }));
+  const shadows = () => listShadowStores(tools.layout);
   return {
     store: (engine, identity) => {
       if (engine === 'git') return shadow(identity);
@@ -41,10 +45,11 @@ export function openStores(tools: {
     },
     existing: () => [
       once('cas', () => openCasStore(tools)),
-      ...listShadowStores(tools.layout).flatMap(({ identity }) =>
+      ...(tools.git.isAvailable() ? shadows() : []).flatMap(({ identity }) =>
         identity === undefined ? [] : [shadow(identity)],
       ),
     ],
+    unusable: () => (tools.git.isAvailable() ? [] : shadows().map(({ gitDir }) => gitDir)),
     [Symbol.asyncDispose]: async () => {
       for (const store of opened.values()) await store.close();
     },

@@ -1,10 +1,11 @@
 import type { OpenRun } from '../catalog/catalog.ts';
 import { WaymarkError } from '../domain/errors.ts';
+import { runLockName } from '../workspace/run-lock.ts';
 import type { HomeContext } from './home-context.ts';
 
 /** The lock that a run or wave holds while its process lives. */
-export function claimLock(run: { readonly kind: 'run' | 'wave'; readonly id: string }): string {
-  return `${run.kind}-${run.id.toLowerCase()}`;
+export function claimLock({ kind, id, path }: Pick<OpenRun, 'kind' | 'id' | 'path'>): string {
+  return runLockName(kind, id, path);
 }
 
 /** Runs and waves that are really going on in the workspace, above it or below it. Dead ones are left for the sweep. */

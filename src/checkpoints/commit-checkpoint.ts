@@ -71,6 +71,8 @@ export async function commitCheckpoint(
   } catch (error) {
     await giveUp(context, store, id, sessionId, seq);
     throw error;
+  } finally {
+    for (const warning of store.takeWarnings?.() ?? []) context.warn(warning);
   }
 }
 

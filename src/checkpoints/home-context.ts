@@ -25,8 +25,10 @@ export interface HomeContext {
   readonly currentSession: string | undefined;
   /** The store of an engine; `git` has one per workspace. Opened once. */
   store(engine: EngineName, identity: WorkspaceIdentity): SnapshotStore;
-  /** Every store that exists in this home, with the workspace it belongs to where it has one. */
+  /** Every store of this home that exists and can be used. */
   existingStores(): readonly SnapshotStore[];
+  /** Where those lie that can't: shadow repositories on a machine without git. */
+  unusableStores(): readonly string[];
   settings(workspace: string): ResolvedSettings;
   /** Runs a shell command for verification; resolves with its exit status. */
   runCommand(command: string, cwd: string): Promise<number>;

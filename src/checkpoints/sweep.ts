@@ -41,7 +41,7 @@ function sweepClaims(context: HomeContext): void {
     if (operation?.status === 'open') {
       interrupt(context, operation, operation.before ?? run.runStart);
     }
-    context.catalog.removeOpenRun(run.id);
+    context.catalog.removeOpenRun(run);
   }
 }
 

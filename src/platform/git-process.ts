@@ -51,6 +51,8 @@ export interface Git {
   run(command: GitCommand): Promise<GitOutput>;
   /** Starts a long-lived command such as `cat-file --batch`; `input` and `allowExitCodes` are not used. */
   start(command: GitCommand): GitProcess;
+  /** Tells whether there is a git to run. */
+  isAvailable(): boolean;
   /** Version as git prints it, such as `2.39.5`. Throws `GIT_NOT_FOUND`. */
   version(): Promise<string>;
 }
@@ -128,6 +130,7 @@ export function createGit(environment: Readonly<Record<string, string | undefine
   return {
     run,
     start,
+    isAvailable: () => findProgram('git', path) !== undefined,
     version: async () => {
       const { stdout } = await run({ args: ['version'], isolated: true });
       return stdout
