@@ -21,9 +21,12 @@ export async function prune(context: WorkspaceContext, options: PruneOptions): P
   const dryRun = options.dryRun ?? false;
   if (options.orphans && !dryRun) await agree(context, options);
   if (!dryRun) await sweep(context);
-  const dropped = await choosePruned(context, options.orphans ?? false);
+  const stores = context.existingStores();
+  const dropped = (await choosePruned(context, options.orphans ?? false)).filter(({ checkpoint }) =>
+    stores.includes(context.store(checkpoint.engine, checkpoint.workspace)),
+  );
   const reports: CollectReport[] = [];
-  for (const store of context.existingStores()) {
+  for (const store of stores) {
     await using _hold = await store.hold('exclusive', PATIENCE_MS);
     const own = dropped
       .map(({ checkpoint }) => checkpoint)
