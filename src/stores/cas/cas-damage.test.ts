@@ -1,10 +1,13 @@
 import { cpSync, readdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { draft, hashOf, noise, path } from '../../../test/suites/drafts.ts';
-import { casCheckpoint, casStore } from '../../../test/support/cas-scene.ts';
+import { draft, hashOf, noise, path, recordOf } from '../../../test/suites/drafts.ts';
+import { CAS_WORKSPACE, casCheckpoint, casStore } from '../../../test/support/cas-scene.ts';
 import { temporaryDirectory } from '../../../test/support/temporary-directory.ts';
 import { isWaymarkError } from '../../domain/errors.ts';
+import { createFileSystem } from '../../platform/node-file-system.ts';
+import { filePackOutput } from './pack-output.ts';
+import { PackWriter } from './pack-writer.ts';
 
 const temporary = temporaryDirectory();
 afterAll(() => temporary[Symbol.dispose]());
@@ -202,3 +205,29 @@ describe('a damaged pack', () => {
     await other.close();
   });
 });
+
+test.each(['../evil', '/etc/x', 'a/../../b', '.git/hooks/post-checkout'])(
+  'SE-01: a forged tree with %j is rejected before anything of it comes out',
+  async (evil) => {
+    const home = join(temporary.path, `forged-${hashOf(evil)}`);
+    const store = casStore(home);
+    const { ref } = await store.write(draft({ a: 'a' }));
+    const segment = Buffer.concat([
+      Buffer.from([0x53, 1, 1, evil.length + 6, 0, evil.length]),
+      Buffer.from(evil),
+      Buffer.from([2, 0, 2, 0]),
+    ]);
+    const writer = new PackWriter(filePackOutput(createFileSystem(), join(home, 'checkpoints/blobs')));
+    await writer.add(hashOf(segment), segment);
+    await writer.finish();
+    const record = recordOf({ ...ref, root: hashOf(segment) }, CAS_WORKSPACE, 'cas');
+    await store.publish(record);
+    const unsafe = expect.objectContaining({ code: 'UNSAFE_PATH' });
+    await expect(store.open(record.snapshot)).rejects.toEqual(unsafe);
+    expect(await store.verify([record])).toEqual([
+      expect.objectContaining({ code: 'MANIFEST_INVALID', checkpointId: record.id }),
+    ]);
+    const report = await store.collect({ minAgeMs: 0, thorough: true, dryRun: false });
+    expect(report.blockedBy).toEqual([expect.objectContaining({ checkpointId: record.id })]);
+  },
+);
