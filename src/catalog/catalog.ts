@@ -113,8 +113,9 @@ export interface Catalog extends Disposable {
   }): readonly Operation[];
   changes(id: OperationId): readonly PathChange[] | undefined;
 
+  /** Known by id and workspace: worktrees of two repositories may have one name. */
   saveOpenRun(run: OpenRun): void;
-  removeOpenRun(id: RunId): void;
+  removeOpenRun(run: Pick<OpenRun, 'id' | 'dirHash'>): void;
   openRuns(): readonly OpenRun[];
 
   /** Small facts by key (`retention-paused`, a session's `too_many_files`). */

@@ -8,6 +8,7 @@ import { WaymarkError } from '../domain/errors.ts';
 import { type OperationId, parseUlid, type RunId, type SessionId } from '../domain/ids.ts';
 import type { Operation, OperationStatus } from '../domain/operation.ts';
 import { isoTime } from '../platform/clock.ts';
+import type { LockHold } from '../platform/lock.ts';
 
 /** The record of a run while it goes on: an open operation and a claim that others see. Dispose to let go of the claim. */
 export interface RunRecord extends Disposable {
@@ -23,16 +24,21 @@ export interface RunRecord extends Disposable {
   ): Operation;
 }
 
-/** Registers a run while no restore is going on. @throws WaymarkError `RUN_ACTIVE`, `RESTORE_INTERRUPTED`, `WORKSPACE_BUSY` */
+/**
+ * Registers a run while no restore is going on.
+ *
+ * @param held the run's lock, where the caller holds it already; it stays the caller's
+ * @throws WaymarkError `RUN_ACTIVE`, `RESTORE_INTERRUPTED`, `WORKSPACE_BUSY`
+ */
 export async function openRunRecord(
   context: WorkspaceContext,
   options: RunOptions,
   runId: RunId,
   sessionId: SessionId,
+  held?: LockHold,
 ): Promise<RunRecord> {
   const { catalog, clock, identity, locks } = context;
-  const lock = locks.tryAcquire(claimLock({ kind: 'run', id: runId }), 'exclusive');
-  if (lock === undefined) throw new WaymarkError('RUN_ACTIVE', `Run ${runId} is already going on`);
+  const lock = held === undefined ? holdRun(context, runId, identity.path) : undefined;
   const since = isoTime(clock.now());
   let operation: Operation = {
     id: parseUlid<OperationId>(context.ids.ulid()),
@@ -69,7 +75,7 @@ export async function openRunRecord(
     catalog.openOperation(operation);
     catalog.saveOpenRun({ ...claim, runStart: null });
   } catch (error) {
-    lock[Symbol.dispose]();
+    lock?.[Symbol.dispose]();
     throw error;
   }
   return {
@@ -90,8 +96,17 @@ export async function openRunRecord(
       return operation;
     },
     [Symbol.dispose]: () => {
-      catalog.removeOpenRun(runId);
-      lock[Symbol.dispose]();
+      catalog.removeOpenRun(claim);
+      lock?.[Symbol.dispose]();
     },
   };
+}
+
+/** Takes the lock of a run that works in `path`. @throws WaymarkError `RUN_ACTIVE` */
+export function holdRun({ locks }: Pick<WorkspaceContext, 'locks'>, id: RunId, path: string): LockHold {
+  const lock = locks.tryAcquire(claimLock({ kind: 'run', id, path }), 'exclusive');
+  if (lock !== undefined) return lock;
+  throw new WaymarkError('RUN_ACTIVE', `Run ${id} is already going on`, {
+    hint: 'Wait for its end, or stop it',
+  });
 }

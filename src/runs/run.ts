@@ -7,6 +7,7 @@ import type { Checkpoint } from '../domain/checkpoint.ts';
 import { actionBetween, type Change, summarize } from '../domain/diff.ts';
 import { isWaymarkError, WaymarkError } from '../domain/errors.ts';
 import type { RunId } from '../domain/ids.ts';
+import type { LockHold } from '../platform/lock.ts';
 import { readGitRefs } from '../workspace/git-refs.ts';
 import { movedRefs } from './moved-refs.ts';
 import { takePeriodically } from './periodic-checkpoints.ts';
@@ -16,12 +17,14 @@ import { openRunRecord } from './run-record.ts';
  * Runs a function under protection: a `run_start` checkpoint before it and a `post_step` checkpoint after it, whatever it does, recorded as
  * one operation that can be undone. A checkpoint that can't be taken is a warning unless `requireCheckpoint`.
  *
+ * @param held the run's lock, where the caller holds it already
  * @throws what `body` throws, after the end is recorded; WaymarkError `RESTORE_INTERRUPTED`, `CHECKPOINT_REQUIRED`
  */
 export async function run<T>(
   outer: WorkspaceContext,
   options: RunOptions,
   body: (run: RunContext) => Promise<T>,
+  held?: LockHold,
 ): Promise<RunResult<T>> {
   const session = useSession(outer, options.session ?? outer.currentSession ?? newSessionId(outer));
   const runId = options.runId ?? (`exec-${outer.ids.ulid().toLowerCase()}` as RunId);
@@ -37,7 +40,7 @@ export async function run<T>(
   const take = (more: CreateOptions): Promise<CreateResult> =>
     createCheckpoint(context, { ...originOf(options), ...more, session: session.id, runId });
 
-  using record = await openRunRecord(context, options, runId, session.id);
+  using record = await openRunRecord(context, options, runId, session.id, held);
   let status: 'done' | 'interrupted' = 'done';
   let before: Checkpoint | null = null;
   try {

@@ -19,7 +19,7 @@ export async function wave<T>(
   const { catalog, clock, identity, locks } = context;
   const id = `wave-${context.ids.ulid().toLowerCase()}` as RunId;
   await refuseDuringWave(context, identity.path, options.waitMs ?? 0);
-  const claim = { id, kind: 'wave' as const };
+  const claim = { id, kind: 'wave' as const, dirHash: identity.dirHash, path: identity.path };
   using _lock = locks.tryAcquire(claimLock(claim), 'exclusive');
   {
     using _hold = await lockWorkspace(locks, identity.path, 'exclusive', options.waitMs ?? 10_000);
@@ -28,8 +28,6 @@ export async function wave<T>(
     catalog.saveWorkspace(identity);
     catalog.saveOpenRun({
       ...claim,
-      dirHash: identity.dirHash,
-      path: identity.path,
       sessionId: context.currentSession === undefined ? null : parseSessionId(context.currentSession),
       operationId: null,
       pid: process.pid,
@@ -41,6 +39,6 @@ export async function wave<T>(
   try {
     return await body();
   } finally {
-    catalog.removeOpenRun(id);
+    catalog.removeOpenRun(claim);
   }
 }

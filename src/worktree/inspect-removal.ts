@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { isWaymarkError, WaymarkError } from '../domain/errors.ts';
 import type { RunId } from '../domain/ids.ts';
 import type { RelPath } from '../domain/rel-path.ts';
+import { runLockName } from '../workspace/run-lock.ts';
 import { isSecretName } from '../workspace/scope/fixed-names.ts';
 import { openRepository, type Repository } from './checkout.ts';
 import { type CommitsAtRisk, commitsAtRisk } from './commits-at-risk.ts';
@@ -11,7 +12,7 @@ import { mountsInside } from './mounts-inside.ts';
 import { processesInside } from './processes-inside.ts';
 import { findRegistered, type RegisteredWorktree, readRegistry } from './registry.ts';
 import type { RemovalReason, RemovalReasonKind } from './removal-reason.ts';
-import { branchOf, parseRunName, runLockName } from './run-name.ts';
+import { branchOf, parseRunName } from './run-name.ts';
 import { readContents, type WorktreeContents } from './worktree-contents.ts';
 import type { WorktreeContext } from './worktree-context.ts';
 import {
@@ -101,7 +102,9 @@ export async function inspectTarget(
     if (count > 0) reasons.push({ kind, message, count, paths });
   };
   const commits = await commitsAtRisk(git, repository, registry, runId, registered);
-  if (!ownsRun && locks.isHeld(runLockName(runId))) add('run_active', 1, `The run "${runId}" goes on in it`);
+  if (!ownsRun && locks.isHeld(runLockName('run', runId, path))) {
+    add('run_active', 1, `The run "${runId}" goes on in it`);
+  }
   const unfinished = record?.phase === 'creating' && !(registered?.entry && hasIndex(registered.entry));
   // git locks an entry while it makes it.
   if (registered?.locked !== undefined && !unfinished) {

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type GitSandbox, gitSandbox, untouchedPart } from '../../test/support/git-sandbox.ts';
 import { treeListing } from '../../test/support/tree-listing.ts';
+import type { RunId } from '../domain/ids.ts';
+import { runLockName } from '../workspace/run-lock.ts';
 import { createWorktree } from './create-worktree.ts';
 import { keepWorktree } from './keep-worktree.ts';
 import { listWorktrees } from './list-worktrees.ts';
@@ -36,7 +38,10 @@ describe('listWorktrees()', () => {
     writeFileSync(join(kept.path, 'new'), 'new\n');
     writeFileSync(join(kept.path, 'x.log'), Buffer.alloc(100_000, 'x'));
     const active = await worktree(box, 'active', HOUR);
-    using _run = box.context.locks.tryAcquire('run-active', 'exclusive');
+    using _run = box.context.locks.tryAcquire(
+      runLockName('run', 'active' as RunId, box.path('.waymark/worktrees/active')),
+      'exclusive',
+    );
     await worktree(box, 'orphaned', 2 * HOUR);
     const missing = await worktree(box, 'missing', 3 * HOUR);
     rmSync(missing.path, { recursive: true });

@@ -3,10 +3,11 @@ import { basename, dirname } from 'node:path';
 import { isWaymarkError } from '../domain/errors.ts';
 import type { RunId } from '../domain/ids.ts';
 import type { Git } from '../platform/git-process.ts';
+import { runLockName } from '../workspace/run-lock.ts';
 import { openRepository, type Repository } from './checkout.ts';
 import { refValue } from './refs.ts';
 import { findRegistered, type RegisteredWorktree, readRegistry } from './registry.ts';
-import { branchRefOf, parseRunName, runLockName } from './run-name.ts';
+import { branchRefOf, parseRunName } from './run-name.ts';
 import { readContents, type WorktreeContents } from './worktree-contents.ts';
 import type { WorktreeContext } from './worktree-context.ts';
 import { checkHome, type WorktreeHome, worktreeHome, worktreePath } from './worktree-home.ts';
@@ -101,7 +102,7 @@ async function summarize(
   const head = registered?.head ?? (await refValue(context.git, repository, branchRefOf(runId))) ?? null;
   const looked: Looked =
     there && registered?.entry !== undefined ? await look(context, home, path, registered.entry, record) : {};
-  const active = context.locks.isHeld(runLockName(runId));
+  const active = context.locks.isHeld(runLockName('run', runId, path));
   const [state, detail] = active
     ? (['active', undefined] as const)
     : stateOf(record, damage ?? looked.damage, there, registered);

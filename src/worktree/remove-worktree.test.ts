@@ -14,6 +14,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type GitSandbox, gitSandbox, untouchedPart } from '../../test/support/git-sandbox.ts';
 import { treeListing } from '../../test/support/tree-listing.ts';
+import type { RunId } from '../domain/ids.ts';
+import { runLockName } from '../workspace/run-lock.ts';
 import { createWorktree } from './create-worktree.ts';
 import { inspectRemoval } from './inspect-removal.ts';
 import { removeWorktree } from './remove-worktree.ts';
@@ -206,7 +208,10 @@ describe('removeWorktree()', () => {
     child.kill();
     await once(child, 'exit');
     {
-      using _run = box.context.locks.tryAcquire('run-x', 'exclusive');
+      using _run = box.context.locks.tryAcquire(
+        runLockName('run', 'x' as RunId, box.path('.waymark/worktrees/x')),
+        'exclusive',
+      );
       expect(await reasonsOf(box)).toEqual([['run_active', 1]]);
       await expect(removeWorktree(box.context, { ...at, force: true })).rejects.toMatchObject({
         code: 'RUN_ACTIVE',

@@ -2,6 +2,7 @@ import { WaymarkError } from '../domain/errors.ts';
 import type { RunId } from '../domain/ids.ts';
 import type { Git } from '../platform/git-process.ts';
 import type { LockHold } from '../platform/lock.ts';
+import { runLockName } from '../workspace/run-lock.ts';
 import { openRepository, type Repository } from './checkout.ts';
 import { commitsAtRisk } from './commits-at-risk.ts';
 import { dropEmptyEntries, dropEntry, dropUnfinished, sweepTrash } from './drop-leftovers.ts';
@@ -18,7 +19,7 @@ import { deleteRef } from './refs.ts';
 import { findRegistered, type RegisteredWorktree, readRegistry } from './registry.ts';
 import { isForceable, type RemovalReason } from './removal-reason.ts';
 import { removeTree } from './remove-tree.ts';
-import { branchOf, branchRefOf, runLockName } from './run-name.ts';
+import { branchOf, branchRefOf } from './run-name.ts';
 import type { WorktreeContext } from './worktree-context.ts';
 import { dropEmptyHome, ensureHome, lockHome, lstatOrUndefined } from './worktree-home.ts';
 import { dropRecord, writeRecord } from './worktree-record.ts';
@@ -63,8 +64,8 @@ export async function removeWorktree(
   options: RemoveOptions,
 ): Promise<RemovalResult> {
   const repository = await openRepository(context.git, options.directory);
-  const { runId } = await findTarget(context, repository, options.name);
-  using _run = options.ownsRun ? undefined : await holdRun(context, runId);
+  const { runId, path } = await findTarget(context, repository, options.name);
+  using _run = options.ownsRun ? undefined : await holdRun(context, runId, path);
   const target = await findTarget(context, repository, options.name);
   const inspection = await inspectTarget(context, repository, target, true);
   const nothing = { runId, path: target.path, overridden: [], notices: [] };
@@ -77,8 +78,8 @@ export async function removeWorktree(
   return { ...nothing, ...outcome, removed: true, overridden: inspection.reasons };
 }
 
-async function holdRun(context: WorktreeContext, runId: RunId): Promise<LockHold> {
-  const hold = await context.locks.acquire(runLockName(runId), 'exclusive', RUN_LOCK_WAIT);
+async function holdRun(context: WorktreeContext, runId: RunId, path: string): Promise<LockHold> {
+  const hold = await context.locks.acquire(runLockName('run', runId, path), 'exclusive', RUN_LOCK_WAIT);
   if (hold === undefined) {
     throw new WaymarkError('RUN_ACTIVE', `The run "${runId}" goes on in its worktree`, {
       hint: 'Wait for its end, or stop it',

@@ -30,8 +30,3 @@ export function branchOf(runId: RunId): string {
 export function branchRefOf(runId: RunId): string {
   return `refs/heads/${branchOf(runId)}`;
 }
-
-/** Name of the lock that a run holds while it goes on; whoever holds it decides about the worktree. */
-export function runLockName(runId: RunId): string {
-  return `run-${runId.toLowerCase()}`;
-}

@@ -1,4 +1,3 @@
-import type { RunId } from '../../domain/ids.ts';
 import type { Database } from '../../platform/sqlite.ts';
 import type { OpenRun } from '../catalog.ts';
 import { jsonOf } from './columns.ts';
@@ -8,21 +7,24 @@ export function openRunTable(database: Database) {
     saveOpenRun(run: OpenRun): void {
       database.transaction('save open run', () => {
         database.run(
-          'INSERT INTO open_run VALUES (?, ?) ON CONFLICT DO UPDATE SET record = excluded.record',
+          'INSERT INTO open_run VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET record = excluded.record',
           run.id,
+          run.dirHash,
           JSON.stringify(run),
         );
       });
     },
 
-    removeOpenRun(id: RunId): void {
+    removeOpenRun({ id, dirHash }: Pick<OpenRun, 'id' | 'dirHash'>): void {
       database.transaction('remove open run', () => {
-        database.run('DELETE FROM open_run WHERE run_id = ?', id);
+        database.run('DELETE FROM open_run WHERE run_id = ? AND dir_hash = ?', id, dirHash);
       });
     },
 
     openRuns(): readonly OpenRun[] {
-      return database.all('SELECT record FROM open_run ORDER BY run_id').map((row) => jsonOf(row, 'record'));
+      return database
+        .all('SELECT record FROM open_run ORDER BY run_id, dir_hash')
+        .map((row) => jsonOf(row, 'record'));
     },
   };
 }

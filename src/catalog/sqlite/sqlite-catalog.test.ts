@@ -337,8 +337,13 @@ test('open runs and notes are kept until removed', () => {
   catalog.saveOpenRun({ ...run, pid: 2 });
   catalog.saveOpenRun(run);
   expect(catalog.openRuns()).toEqual([run]);
-  catalog.removeOpenRun(run.id);
-  catalog.removeOpenRun(run.id);
+  const namesake = { ...run, dirHash: 'ffffffffffffffff' as DirHash, path: '/v' };
+  catalog.saveOpenRun(namesake);
+  expect(catalog.openRuns()).toEqual([run, namesake]);
+  catalog.removeOpenRun(namesake);
+  expect(catalog.openRuns()).toEqual([run]);
+  catalog.removeOpenRun(run);
+  catalog.removeOpenRun(run);
   expect(catalog.openRuns()).toEqual([]);
   catalog.setNote('k', 'v');
   catalog.setNote('k', '');
