@@ -56,6 +56,7 @@ const decide = (checkpoints: readonly RetentionSubject[], more: Partial<Retentio
 
 const operation = (number: number, before: string | null, after: string | null, workspace = 'w1') => ({
   id: `O${String(number).padStart(3, '0')}` as OperationId,
+  kind: 'run' as const,
   dirHash: workspace as DirHash,
   before: before as CheckpointId | null,
   after: after as CheckpointId | null,
@@ -92,6 +93,10 @@ describe('decideRetention()', () => {
     const operations = [
       ...Array.from({ length: 12 }, (_, at) => operation(at, `s/${at + 6}`, `s/${at + 7}`)),
       operation(13, 's/0', null, 'w2'),
+      ...Array.from({ length: 5 }, (_, at) => ({
+        ...operation(20 + at, `s/${at + 20}`, null),
+        kind: 'step' as const,
+      })),
     ];
     const decisions = decide(checkpoints, {
       operations,

@@ -67,7 +67,7 @@ export function createPlanService({ home, environment, requireWorkspace }: PlanS
   }
 
   const engineFor = (plan: Plan): PlanEngine =>
-    createPlanEngine(planHome, home.settings(plan.workspace).settings);
+    createPlanEngine(planHome, home.settings(plan.workspace).settings, environment);
 
   const named = (plan: string, checkpoint: string) =>
     checkpointOfPlan(planHome.checkpointRecords, repository, findPlan(repository, plan).id, checkpoint);

@@ -20,7 +20,7 @@ export async function executeRootPlan(
 ): Promise<Plan> {
   const { home, repository, log } = planHome;
   const { settings } = home.settings(plan.workspace);
-  const engine = createPlanEngine(planHome, settings, options.mayRepeat);
+  const engine = createPlanEngine(planHome, settings, environment, options.mayRepeat);
   using cancellation = watchCancellation(repository, plan.id, options.signal);
   try {
     const ready = await engine.sandboxes.prepare(plan, plan.workspace);

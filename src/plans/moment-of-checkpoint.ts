@@ -4,7 +4,7 @@ import type { PlanCheckpoint } from './checkpoint-service.ts';
 
 /**
  * The event that stands for the moment at which a checkpoint was taken. A safety checkpoint's is the rollback that took it. One that was taken
- * just before a kill has no event: it lies before the first event that followed it in time.
+ * just before a kill has no event: it lies before the first event that followed it in time. One that records another's snapshot again has that one's.
  */
 export function momentOf(
   repository: PlanRepository,
@@ -17,7 +17,7 @@ export function momentOf(
   const taken = events.find(
     (event) => event.kind === 'checkpoint_taken' && event.checkpointId === checkpointId,
   );
-  if (taken !== undefined) return taken.seq;
+  if (taken !== undefined) return typeof taken.data['moment'] === 'number' ? taken.data['moment'] : taken.seq;
   const later = events.find(({ at }) => at > createdAt);
   return later === undefined ? (events.at(-1)?.seq ?? 0) + 1 : later.seq;
 }

@@ -1,10 +1,12 @@
 import type { Settings } from '../config/settings.ts';
 import type { Decision } from '../domain/decision.ts';
+import { WaymarkError } from '../domain/errors.ts';
+import { spawnCommand } from '../platform/spawn-command.ts';
 import { PlanExecutor } from './plan-executor.ts';
 import type { PlanHome } from './plan-home.ts';
 import { PlanSandboxes } from './plan-sandboxes.ts';
 import { filesystemCopy } from './sandbox/filesystem-copy.ts';
-import { gitWorktree } from './sandbox/git-worktree.ts';
+import { gitWorktree, type SetUp } from './sandbox/git-worktree.ts';
 import { inPlace } from './sandbox/in-place.ts';
 import type { SandboxResults } from './sandbox-results.ts';
 import { stepOperations } from './step-operations.ts';
@@ -28,7 +30,8 @@ export type MayRepeat = (decision: Decision) => Promise<boolean>;
 /** Puts the parts together, with the settings of the workspace (not those that a sandbox carries). */
 export function createPlanEngine(
   planHome: PlanHome,
-  { autoCreateOn, agents }: Pick<Settings, 'autoCreateOn' | 'agents'>,
+  { autoCreateOn, agents, worktreeSetup }: Pick<Settings, 'autoCreateOn' | 'agents' | 'worktreeSetup'>,
+  environment: Readonly<Record<string, string | undefined>>,
   mayRepeat?: MayRepeat,
 ): PlanEngine {
   const { home, repository, log } = planHome;
@@ -42,7 +45,10 @@ export function createPlanEngine(
     strategies: {
       none: inPlace,
       filesystem_copy: filesystemCopy(fs, [home.layout.home]),
-      git_worktree: gitWorktree(home),
+      git_worktree: gitWorktree(
+        home,
+        worktreeSetup === undefined ? undefined : setUpWith(worktreeSetup, environment),
+      ),
     },
   });
   const common = { repository, log, clock, ids, autoCreateOn, checkpointService };
@@ -57,4 +63,23 @@ export function createPlanEngine(
     ...(mayRepeat === undefined ? {} : { mayRepeat }),
   });
   return { executor, sandboxes, results, checkpointService };
+}
+
+/** Runs the configured command in a fresh worktree. Its output is part of the message where it fails. */
+function setUpWith(command: string, environment: Readonly<Record<string, string | undefined>>): SetUp {
+  return async (directory) => {
+    const { exitCode, signal, stderr } = await spawnCommand({
+      command: { shell: command },
+      cwd: directory,
+      env: environment,
+      stdio: 'capture',
+      ownGroup: true,
+    });
+    if (exitCode === 0) return;
+    const why = signal === null ? `exited with status ${exitCode}` : `was ended by ${signal}`;
+    const said = stderr?.toString('utf8').trim().split('\n').at(-1) ?? '';
+    throw new WaymarkError('COMMAND_FAILED', `[worktree] setup "${command}" ${why}`, {
+      ...(said === '' ? {} : { hint: said }),
+    });
+  };
 }

@@ -88,9 +88,22 @@ export class PlanExecutor {
   async #run(scope: PlanScope, step: Step, decision: Decision): Promise<Decision> {
     const { toolRunner, subplans } = this.#options;
     const execute = this.execute.bind(this);
-    if ('subplan' in step) return subplans.run(scope, step, decision, execute);
-    if ('parallel' in step) return subplans.runParallel(scope, step, decision, execute);
-    return toolRunner.run(scope, step, decision);
+    if ('tool' in step) return toolRunner.run(scope, step, decision);
+    const limit = step.timeoutMs === undefined ? undefined : AbortSignal.timeout(step.timeoutMs);
+    const limited =
+      limit === undefined ? scope : { ...scope, signal: AbortSignal.any([scope.signal, limit]) };
+    const done =
+      'subplan' in step
+        ? await subplans.run(limited, step, decision, execute)
+        : await subplans.runParallel(limited, step, decision, execute);
+    const late = done.state === 'errored' && limit?.aborted && !scope.signal.aborted;
+    return late ? this.#ranTooLong(done, step) : done;
+  }
+
+  #ranTooLong(decision: Decision, { timeoutMs }: Step): Decision {
+    const message = `"${decision.title}" ran longer than ${timeoutMs} ms`;
+    const error = { code: 'COMMAND_FAILED', message, hint: null };
+    return this.#options.repository.changeDecision(decision.id, { error });
   }
 
   /** The decision to run a step under: the present one, or a new one where there is none or it was taken back. */

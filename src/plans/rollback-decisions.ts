@@ -35,14 +35,19 @@ export function planDecisionRollback(repository: PlanRepository, owner: Plan, se
   const children = inside.flatMap(({ id }) => repository.plans({ parentId: id }));
   const spawnedBy = (...wanted: readonly DecisionFate[]) =>
     children.filter(({ parentDecisionId: id }) => id !== null && wanted.includes(fates.get(id) ?? 'gone'));
+  const invalidated = spawnedBy('undone').filter((child) => !child.invalidated);
+  const revalidated = spawnedBy('kept', 'reopened').filter((child) => child.invalidated);
   const goingOn = spawnedBy('reopened').filter(({ sandbox }) => sandbox.owner === 'shared');
   return {
-    undone,
+    undone: [...undone, ...below(repository, invalidated).filter(({ mark }) => mark === null)].sort(byId),
     reopened,
-    revived,
+    revived: [
+      ...revived,
+      ...below(repository, revalidated).filter(({ markedSeq }) => (markedSeq ?? 0) >= seq),
+    ],
     goingOn: [...ancestorsOf(repository, owner), owner, ...goingOn],
-    invalidated: spawnedBy('undone').filter((child) => !child.invalidated),
-    revalidated: spawnedBy('kept', 'reopened').filter((child) => child.invalidated),
+    invalidated,
+    revalidated,
     unmerged: spawnedBy('reopened').filter((child) => mergedAfter(repository, child, seq)),
   };
 }
@@ -67,6 +72,21 @@ export function applyDecisionRollback(
 function plansInside(repository: PlanRepository, owner: Plan): readonly Plan[] {
   const shared = repository.plans({ parentId: owner.id }).filter(({ sandbox }) => sandbox.owner === 'shared');
   return [owner, ...shared.toReversed().flatMap((child) => plansInside(repository, child))];
+}
+
+/** Decisions in sandboxes of their own: time does not go back there, they count or they do not. */
+function below(repository: PlanRepository, plans: readonly Plan[]): readonly Decision[] {
+  return everythingIn(
+    repository,
+    plans.filter(({ sandbox }) => sandbox.owner === 'own'),
+  );
+}
+
+function everythingIn(repository: PlanRepository, plans: readonly Plan[]): readonly Decision[] {
+  return plans.flatMap(({ id }) => [
+    ...repository.decisions(id),
+    ...everythingIn(repository, repository.plans({ parentId: id })),
+  ]);
 }
 
 function ancestorsOf(repository: PlanRepository, plan: Plan): readonly Plan[] {

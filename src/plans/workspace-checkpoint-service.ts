@@ -15,6 +15,7 @@ import type {
   RollbackResult,
 } from './checkpoint-service.ts';
 import { findPlan } from './find-plan.ts';
+import { momentOf } from './moment-of-checkpoint.ts';
 import { planCheckpointOf } from './plan-checkpoint.ts';
 import { contextFor, type PlanHome } from './plan-home.ts';
 import { sandboxExists } from './plan-sandboxes.ts';
@@ -41,17 +42,22 @@ export class WorkspaceCheckpointService implements CheckpointService {
         `Checkpoint blocked: sandbox is missing (${plan.id})`,
       );
     }
+    const known = request.sandboxRef === undefined ? undefined : this.#resolve(plan, request.sandboxRef);
     const checkpoint =
-      request.sandboxRef === undefined
+      known === undefined
         ? await this.#capture(plan, request)
-        : await this.#recordAgain(plan, request, request.sandboxRef);
+        : await this.#recordAgain(plan, request, known);
     const { id, coverage } = checkpoint;
     log.record({
       planId: plan.id,
       kind: 'checkpoint_taken',
       checkpointId: id,
       decisionId: request.decisionId ?? null,
-      data: { checkpoint_type: checkpoint.type, coverage: coverage.status },
+      data: {
+        checkpoint_type: checkpoint.type,
+        coverage: coverage.status,
+        ...(known === undefined ? {} : { moment: this.#moment(plan, known) }),
+      },
     });
     const record = checkpointRecords.get(id);
     if (record === undefined) throw new WaymarkError('INTERNAL', `Checkpoint ${id} is not in the catalog`);
@@ -87,17 +93,29 @@ export class WorkspaceCheckpointService implements CheckpointService {
     );
   }
 
+  /** The checkpoint of the plan's sandbox that `ref` names. @throws WaymarkError `VALIDATION_ERROR` */
+  #resolve(plan: Plan, ref: string): Checkpoint {
+    const { home, checkpointRecords } = this.#planHome;
+    const known = checkpointRecords.findBySandboxRef(ref);
+    const source = known === undefined ? undefined : home.catalog.checkpoint(known.checkpoint_id);
+    const { identity } = contextFor(this.#planHome, plan, plan.sandbox.path);
+    if (source?.workspace.dirHash === identity.dirHash) return source;
+    throw new WaymarkError(
+      'VALIDATION_ERROR',
+      `Validation Error: sandbox_ref "${ref}" is no checkpoint of the sandbox`,
+    );
+  }
+
+  #moment(plan: Plan, { id, planId }: Checkpoint): number {
+    const { repository, checkpointRecords } = this.#planHome;
+    const owner = planId === null ? plan : (repository.plan(planId) ?? plan);
+    const record = checkpointRecords.get(id);
+    return record === undefined ? 0 : momentOf(repository, owner, planCheckpointOf(record));
+  }
+
   /** A record of its own for a snapshot that is there already. */
-  async #recordAgain(plan: Plan, request: CreateCheckpointRequest, ref: string): Promise<Checkpoint> {
+  async #recordAgain(plan: Plan, request: CreateCheckpointRequest, source: Checkpoint): Promise<Checkpoint> {
     const context = contextFor(this.#planHome, plan, plan.sandbox.path);
-    const known = this.#planHome.checkpointRecords.findBySandboxRef(ref);
-    const source = known === undefined ? undefined : context.catalog.checkpoint(known.checkpoint_id);
-    if (source === undefined || source.workspace.dirHash !== context.identity.dirHash) {
-      throw new WaymarkError(
-        'VALIDATION_ERROR',
-        `Validation Error: sandbox_ref "${ref}" is no checkpoint of the sandbox`,
-      );
-    }
     const store = context.store(source.engine, context.identity);
     const session = useSession(context, plan.sessionId ?? undefined);
     using _workspace = await lockWorkspace(context.locks, context.identity.path, 'shared', PATIENCE);
@@ -120,7 +138,7 @@ export class WorkspaceCheckpointService implements CheckpointService {
       sizeBytes,
     }));
     if (checkpoint !== undefined) return checkpoint;
-    throw new WaymarkError('INTERNAL', `Checkpoint ${ref} could not be recorded again`);
+    throw new WaymarkError('INTERNAL', `Checkpoint ${source.id} could not be recorded again`);
   }
 }
 

@@ -192,6 +192,16 @@ describe('git_worktree', () => {
     });
   });
 
+  test('is set up by the configured command', async () => {
+    await using scene = await planScene({ toml: '[worktree]\nsetup = "echo ready > setup.txt"\n' });
+    repository(scene);
+    const file = scene.planFile({ steps: [{ tool: 'shell', command: 'cat setup.txt > out.txt' }] });
+    const plan = await scene.plans.run({ file, workspace: scene.root, worktree: true });
+    expect(plan.error).toBeNull();
+    // What the setup made is no result of the plan.
+    expect((await scene.plans.diff(plan.id)).changes.map(({ path }) => path)).toEqual(['out.txt']);
+  });
+
   test('says that it needs a repository', async () => {
     await using scene = await planScene();
     const file = scene.planFile({ steps: [write('a', '')] });

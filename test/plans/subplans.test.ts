@@ -275,3 +275,97 @@ describe('subplans side by side', () => {
     expect(git('branch', '--show-current').trim()).not.toMatch(/waymark/);
   });
 });
+
+describe('rollback among subplans', () => {
+  test('in the sandbox of one lane leaves the others, and the lane runs on from there', async () => {
+    await using scene = await planScene();
+    const log = join(scene.outside, 'log');
+    const lane = (name: string, more = '') => ({
+      name,
+      steps: [1, 2].map((n) => ({
+        tool: 'shell',
+        command: `echo ${name}${n} >> ${log}; echo ${n} > ${name}${n}${n === 2 ? more : ''}`,
+      })),
+    });
+    const plan = await scene.plans.run({
+      file: scene.planFile({
+        steps: [{ parallel: [lane('a'), lane('b', `; test -e ${scene.outside}/go`)] }],
+      }),
+      workspace: scene.root,
+    });
+    expect(plan.state).toBe('errored');
+    const [, failed] = scene.plans.tree(plan.id).decisions[0]?.children ?? [];
+    const child = failed?.plans[0];
+    const first = child?.decisions[0]?.decision;
+    const before = (
+      await scene.plans.checkpoints.listCheckpoints({ planId: scene.plans.find(child?.plan.id ?? '').id })
+    ).find(({ decisionId, checkpointType }) => decisionId === first?.id && checkpointType === 'pre_write');
+    const result = await scene.plans.rollback({
+      plan: child?.plan.id ?? '',
+      checkpoint: before?.checkpointId ?? '',
+    });
+    expect(result.changesReverted).toEqual(['b1', 'b2']);
+    expect(scene.plans.find(plan.id)).toMatchObject({ phase: 'execute', state: 'queued' });
+    writeFileSync(join(scene.outside, 'go'), '');
+    expect(await scene.plans.resume(plan.id)).toMatchObject({ state: 'complete' });
+    expect(readFileSync(log, 'utf8').trim().split('\n').toSorted()).toEqual([
+      'a1',
+      'a2',
+      'b1',
+      'b1',
+      'b2',
+      'b2',
+    ]);
+    expect(
+      readdirSync(scene.root)
+        .filter((name) => name !== '.waymark')
+        .toSorted(),
+    ).toEqual(['a1', 'a2', 'b1', 'b2']);
+  });
+
+  test('replaces everything below a group that is reverted, and its safety checkpoint brings it back', async () => {
+    await using scene = await planScene();
+    const plan = await scene.plans.run({
+      file: scene.planFile({
+        steps: [{ parallel: ['x', 'y'].map((name) => ({ name, steps: [write(name, name)] })) }],
+      }),
+      workspace: scene.root,
+    });
+    const group = scene.plans.tree(plan.id).decisions[0];
+    const lanes = group?.children ?? [];
+    const list = await scene.plans.checkpoints.listCheckpoints({ planId: plan.id });
+    const spawn = list.find(({ decisionId }) => decisionId === lanes[0]?.decision.id);
+    expect(spawn?.checkpointType).toBe('pre_subplan');
+    const start = list.at(-1);
+    const result = await scene.plans.rollback({ plan: plan.id, checkpoint: start?.checkpointId ?? '' });
+    expect(result.rolledBack).toHaveLength(5);
+    expect(result.invalidatedPlans).toHaveLength(2);
+    expect(readdirSync(scene.root)).toEqual(['.waymark']);
+    await scene.plans.rollback({ plan: plan.id, checkpoint: result.safetyCheckpointId ?? '' });
+    expect(text(scene, 'x')).toBe('x');
+    const again = scene.plans.tree(plan.id).decisions[0];
+    expect(again?.decision.mark).toBeNull();
+    expect(again?.children.flatMap(({ plans }) => plans[0]?.decisions[0]?.decision.mark)).toEqual([
+      null,
+      null,
+    ]);
+    expect(await scene.plans.resume(plan.id)).toMatchObject({ state: 'complete' });
+    expect(scene.plans.tree(plan.id).decisions).toHaveLength(1);
+  });
+
+  test('a subplan that runs too long is ended', async () => {
+    await using scene = await planScene();
+    const plan = await scene.plans.run({
+      file: scene.planFile({
+        steps: [
+          { subplan: { name: 's', steps: [{ tool: 'shell', command: 'sleep 30' }] }, timeout: '500ms' },
+        ],
+      }),
+      workspace: scene.root,
+    });
+    expect(plan).toMatchObject({
+      state: 'errored',
+      error: { code: 'COMMAND_FAILED', message: expect.stringContaining('ran longer than 500 ms') },
+    });
+  });
+});

@@ -6,11 +6,14 @@ import { seedWorktree } from '../../worktree/seed-worktree.ts';
 import type { WorktreeContext } from '../../worktree/worktree-context.ts';
 import type { SandboxRequest, SandboxStrategy } from './sandbox-strategy.ts';
 
+/** Prepares a fresh worktree: installs dependencies, say. @throws WaymarkError `COMMAND_FAILED` */
+export type SetUp = (directory: string) => Promise<void>;
+
 /**
  * `git_worktree`: a worktree on a branch of its own off HEAD. A subplan's starts with the uncommitted state of its parent's sandbox too; a whole
  * plan's starts from the commit.
  */
-export function gitWorktree(context: WorktreeContext): SandboxStrategy {
+export function gitWorktree(context: WorktreeContext, setUp?: SetUp): SandboxStrategy {
   return {
     name: 'git_worktree',
     locate: async (request) => ({ path: '', branch: branchOf(nameOf(request)) }),
@@ -18,6 +21,7 @@ export function gitWorktree(context: WorktreeContext): SandboxStrategy {
       const where = { directory: request.source, name: nameOf(request) };
       const worktree = await createWorktree(context, where);
       const seeded = await seedWorktree(context, { ...where, withChanges: request.carryChanges });
+      await setUp?.(worktree.workingDirectory);
       return {
         path: worktree.workingDirectory,
         branch: worktree.branch,
