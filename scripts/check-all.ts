@@ -39,7 +39,11 @@ function runTests(): void {
       '--reporter=json',
       `--outputFile.json=${outputFile}`,
     ],
-    { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] },
+    {
+      cwd: root,
+      stdio: ['ignore', 'inherit', 'inherit'],
+      env: { ...process.env, WAYMARK_TEST_BIN: join(root, 'dist', 'cli', 'bin.js') },
+    },
   );
   try {
     const report = JSON.parse(readFileSync(outputFile, 'utf8')) as TestReport;

@@ -1,12 +1,43 @@
-import { chmodSync, copyFileSync, lstatSync, mkdirSync, openSync, readdirSync, readSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 
 /** Installed packages that make the demo's project, in this order until there are enough files. */
-const PACKAGES = ['zod', 'yaml', 'diff', 'typescript', 'vitest', '@types/node', 'execa', 'commander', 'fast-check', 'undici-types', 'pure-rand', 'postcss', 'rolldown', 'vite', 'node/include'];
+const PACKAGES = [
+  'zod',
+  'yaml',
+  'diff',
+  'typescript',
+  'vitest',
+  '@types/node',
+  'execa',
+  'commander',
+  'fast-check',
+  'undici-types',
+  'pure-rand',
+  'postcss',
+  'rolldown',
+  'vite',
+  'node/include',
+];
 const ENOUGH = 2_500;
 const LARGEST = 1024 ** 2;
 /** Directory names that no checkpoint looks into; the demo's copies get others. */
-const RENAMED: Readonly<Record<string, string>> = { dist: 'output', build: 'made', target: 'goal', node_modules: 'modules' };
+const RENAMED: Readonly<Record<string, string>> = {
+  dist: 'output',
+  build: 'made',
+  target: 'goal',
+  node_modules: 'modules',
+};
 
 /** Makes a project of real files out of the installed packages: text, binaries, links, executables, an ignored directory. Gives the number of files. */
 export function buildWorkspace(installed: string, workspace: string): number {

@@ -12,12 +12,21 @@ const rogue = path.join(import.meta.dirname, 'rogue-agent.sh');
 /** Shows the whole circle on a real tree: checkpoint, havoc, diff, restore, undo, redo; checks every state with a listing of its own. */
 function demo(directory: string): void {
   const workspace = path.join(directory, 'project');
-  const environment = { PATH: process.env['PATH'] ?? '', HOME: directory, WAYMARK_HOME: path.join(directory, 'home'), LANG: 'C.UTF-8' };
+  const environment = {
+    PATH: process.env['PATH'] ?? '',
+    HOME: directory,
+    WAYMARK_HOME: path.join(directory, 'home'),
+    LANG: 'C.UTF-8',
+  };
   mkdirSync(workspace);
   say(`A project of ${buildWorkspace(path.join(top, 'node_modules'), workspace)} real files in ${workspace}`);
   const waymark = (...args: readonly string[]): string => {
     const started = performance.now();
-    const { status, stdout, stderr } = spawnSync(process.execPath, [cli, ...args], { cwd: workspace, env: environment, encoding: 'utf8' });
+    const { status, stdout, stderr } = spawnSync(process.execPath, [cli, ...args], {
+      cwd: workspace,
+      env: environment,
+      encoding: 'utf8',
+    });
     show(`waymark ${args.join(' ')}`, stdout + stderr, performance.now() - started);
     if (status !== 0) fail(`it ended with status ${status}`);
     return stdout.trim();
@@ -45,13 +54,17 @@ function demo(directory: string): void {
 function same(workspace: string, wanted: readonly string[], state: string): void {
   const found = treeListing(workspace);
   const differing = wanted.filter((line, at) => line !== found[at]);
-  if (found.length !== wanted.length || differing.length > 0) fail(`the tree is not ${state}: ${differing[0] ?? 'other paths'}`);
+  if (found.length !== wanted.length || differing.length > 0)
+    fail(`the tree is not ${state}: ${differing[0] ?? 'other paths'}`);
   say(`✓ ${found.length} paths compared by type, mode and SHA-256: exactly ${state}`);
 }
 
 function show(command: string, output: string, ms: number): void {
   const lines = output.trimEnd().split('\n');
-  const shown = lines.length > 14 ? [...lines.slice(0, 8), `… ${lines.length - 13} more lines …`, ...lines.slice(-5)] : lines;
+  const shown =
+    lines.length > 14
+      ? [...lines.slice(0, 8), `… ${lines.length - 13} more lines …`, ...lines.slice(-5)]
+      : lines;
   print(`\n$ ${command}\n${shown.map((line) => `  ${line}`).join('\n')}\n  (${Math.round(ms)} ms)`);
 }
 

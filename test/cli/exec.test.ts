@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { cliSandbox } from '../support/cli-sandbox.ts';
+import { BIN, cliSandbox } from '../support/cli-sandbox.ts';
 
 describe('waymark exec', () => {
   test('passes streams, arguments and exit status through', async () => {
@@ -78,14 +78,7 @@ describe('waymark exec', () => {
     expect(home).toBe(place.home);
     expect((await seen('--session', 'nightly'))[0]).toBe('nightly');
     const nested = await place.ok(
-      [
-        'exec',
-        '-q',
-        '--',
-        'sh',
-        '-c',
-        `${process.execPath} ${join(import.meta.dirname, '../../src/cli/bin.ts')} checkpoints create -f json`,
-      ],
+      ['exec', '-q', '--', 'sh', '-c', `${process.execPath} ${BIN} checkpoints create -f json`],
       { env: { WAYMARK_SESSION: 'outer' } },
     );
     expect(JSON.parse(nested).checkpoint.session_id).toBe('outer');

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse as parseYaml } from 'yaml';
-import { BIN, cliSandbox, runProgram } from '../support/cli-sandbox.ts';
+import { BIN, cliSandbox, runProgram, SOURCE_BIN } from '../support/cli-sandbox.ts';
 
 describe('errors', () => {
   test('are an object on standard output for json and yaml, else a line and a hint on standard error', async () => {
@@ -239,6 +239,15 @@ describe('the process', () => {
     expect(await place.ok(['--version'])).toMatch(/^\d+\.\d+\.\d+\n$/);
     expect(await place.ok(['checkpoints', '--version', '--help'])).toContain('Usage');
     expect(existsSync(place.home)).toBe(false);
+  });
+
+  test('runs from the sources', async () => {
+    const place = cliSandbox();
+    const output = await runProgram(process.execPath, [SOURCE_BIN, 'checkpoints', 'create'], {
+      cwd: place.work,
+      env: place.env,
+    });
+    expect(output).toMatchObject({ status: 0, stdout: expect.stringMatching(/^[0-9A-Z]{26}\n$/) });
   });
 
   test('a reader that goes away is no error', async () => {

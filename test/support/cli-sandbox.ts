@@ -16,7 +16,9 @@ import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
 const REPOSITORY = join(import.meta.dirname, '../..');
-export const BIN = join(REPOSITORY, 'src', 'cli', 'bin.ts');
+export const SOURCE_BIN = join(REPOSITORY, 'src', 'cli', 'bin.ts');
+/** What the tests run: the sources, or in `npm test` what was built from them. */
+export const BIN = process.env['WAYMARK_TEST_BIN'] ?? SOURCE_BIN;
 const PTY = join(import.meta.dirname, 'on-terminal.py');
 /** Compiled code is shared between tests: it is no state of Waymark. */
 const COMPILED = join(tmpdir(), `waymark-test-compiled-${process.getuid?.() ?? 0}`);
