@@ -17,7 +17,8 @@ import { secondLook } from './walk/second-look.ts';
 import type { TableCache } from './walk/table-cache.ts';
 import { tally } from './walk/tally.ts';
 import { FLAG, TreeTable } from './walk/tree-table.ts';
-import { type ScopeWatch, Walker } from './walk/walker.ts';
+import type { ScopeWatch } from './walk/walk-options.ts';
+import { Walker } from './walk/walker.ts';
 
 const NOTHING: ReadonlySet<string> = new Set();
 const FROZEN: ScopeWatch = { enter: () => false, passBy: () => undefined };
@@ -36,6 +37,8 @@ export class ObservationRun {
   readonly #table: TreeTable;
   readonly #live: LiveIgnore | undefined;
   readonly #fileClock: FileClock;
+  /** other rules than the base's, so that nothing it concluded from them holds */
+  readonly #rescope: boolean;
   #tracked: TrackedExceptions;
 
   constructor(options: ObserveOptions, clock: Clock, git: Git | undefined, base: TableCache | undefined) {
@@ -49,7 +52,9 @@ export class ObservationRun {
     const { fixed, ignoreFiles, trackedExceptions } = this.#known;
     this.#scope = new ScopeTree(fixed, ignoreFiles, trackedExceptions);
     this.#table = base ? base.table.forWalk() : new TreeTable(1024);
+    this.#rescope = base === undefined || !sameRules(base.meta.rules, this.#known);
     this.#live = scope.kind === 'live' ? new LiveIgnore(root, this.#table, this.#scope) : undefined;
+    if (this.#live && this.#rescope) this.#live.changed = true;
     this.#fileClock = fileClockOf(root);
     this.#tracked = { paths: trackedExceptions, memories: base?.meta.indexes ?? [] };
   }
@@ -120,7 +125,7 @@ export class ObservationRun {
       watch: this.#live ?? FROZEN,
       clock: this.#fileClock,
       startMs: this.#startMs,
-      rescope: base === undefined || !sameRules(base.rules, this.#known),
+      rescope: this.#rescope,
       forced,
       touched: new Set([...forced, ...(base?.forced ?? [])]),
       maxFiles,

@@ -347,6 +347,20 @@ test('DL-07: observeWorkspace() captures a selection and nothing above or beside
   expect(outline(scene.nodes)).toHaveLength(11);
 });
 
+test('observeWorkspace() asks for the index again when a selection or list of its own changed what counts', async () => {
+  const scene = new WorkspaceScene();
+  scene.runGit('init', '-q');
+  scene.write('dist/a');
+  scene.write('other');
+  scene.runGit('add', '-f', '.');
+  await scene.settle();
+  for (const extra of [{ selection: ['other' as RelPath] }, { exclude: ['dist'] }, { include: ['dist'] }]) {
+    await scene.capture({ scope: scene.live(extra) });
+    await scene.capture();
+    expect(outline(scene.nodes)).toEqual(['dist: directory', 'dist/a: file', 'other: file']);
+  }
+});
+
 test('observeWorkspace() captures forced paths with all below them, and forgets them next time', async () => {
   const scene = new WorkspaceScene();
   scene.write('.gitignore', 'ignored/\nbig\n');

@@ -5,7 +5,7 @@ import type { IgnoreFile } from '../../domain/rules.ts';
 import { findGitDirectory, type GitDirectory, gitDirectoryAt } from '../git-directory.ts';
 import { look } from '../walk/look.ts';
 import { FLAG, type TreeTable } from '../walk/tree-table.ts';
-import type { ScopeWatch } from '../walk/walker.ts';
+import type { ScopeWatch } from '../walk/walk-options.ts';
 import type { ScopeTree } from './scope-tree.ts';
 
 /**

@@ -1,43 +1,14 @@
 import type { BigIntStats } from 'node:fs';
-import type { RelPath } from '../../domain/rel-path.ts';
-import type { FileClock } from '../file-clock.ts';
+import { joinRel, type RelPath } from '../../domain/rel-path.ts';
 import { isGitName } from '../scope/fixed-names.ts';
-import type { ScopeTree } from '../scope/scope-tree.ts';
-import type { Verdict } from '../scope/verdict.ts';
+import type { DirectoryScope } from '../scope/scope-tree.ts';
 import { isExcludedByRule } from './excluded.ts';
-import { listNames } from './list-names.ts';
+import { type Listing, listNames } from './list-names.ts';
 import { look, TYPE, typeOf } from './look.ts';
-import { ENTER, RowSettler, type SettleOptions } from './row-settler.ts';
+import { ENTER, RowSettler } from './row-settler.ts';
 import { FLAG, KIND, type TreeTable } from './tree-table.ts';
-
-/** What learns of ignore files and repositories as directories are met; with frozen rules it learns nothing. */
-export interface ScopeWatch {
-  /**
-   * Looks at the ignore files of a directory that is entered; `names` where it was listed. True: the patterns are not those the scope had,
-   * and it has them now.
-   */
-  enter(row: number, path: RelPath | '', names: readonly string[] | undefined): boolean;
-  /** A directory was met that is not entered because its name is pruned or ignored. */
-  passBy(path: RelPath): void;
-}
-
-export interface WalkOptions extends SettleOptions {
-  readonly scope: ScopeTree;
-  readonly watch: ScopeWatch;
-  readonly clock: FileClock;
-  /** the captured moment: our time before the walk, ms */
-  readonly startMs: number;
-  /** the rules are not those of the base: every directory is judged anew */
-  readonly rescope: boolean;
-  /** what is captured whatever ignore rules and limits say, with everything below it */
-  readonly forced: ReadonlySet<string>;
-  /** paths whose treatment differs from the base's or may; they and what lies below are judged anew */
-  readonly touched: ReadonlySet<string>;
-  /** beyond it the walk stops; undefined: no limit */
-  readonly maxFiles: number | undefined;
-  /** what is thrown where the root itself can't be read */
-  readonly rootError: () => Error;
-}
+import type { WalkOptions } from './walk-options.ts';
+import { wayFor } from './way.ts';
 
 /** How a directory is visited. */
 const VISIT = {
@@ -128,7 +99,7 @@ export class Walker {
     const start = table.childStart[row] as number;
     const end = start + (table.childCount[row] as number);
     for (let child = start; child < end; child += 1) {
-      if (table.isWalked(child)) yield [child, join(path, table.names[child] as string)];
+      if (table.isWalked(child)) yield [child, joinRel(path, table.names[child] as string)];
     }
   }
 
@@ -185,7 +156,7 @@ export class Walker {
     const { table } = this;
     const start = table.childStart[row] as number;
     const end = start + (table.childCount[row] as number);
-    const prefix = `${this.absolute(path)}/`;
+    const prefix = this.#prefixOf(path);
     for (let child = start; child < end; child += 1) {
       const kind = table.kind[child];
       if (kind === KIND.none) return false;
@@ -194,7 +165,7 @@ export class Walker {
         if (!this.#revisitHidden(child, path, prefix, name)) return false;
         continue;
       }
-      const stat = look(prefix === '//' ? `/${name}` : prefix + name);
+      const stat = look(prefix + name);
       if (stat === undefined) return false;
       if (stat === null) {
         if (kind !== KIND.observed || table.reasonAt(child) !== 'unreadable') return false;
@@ -214,7 +185,7 @@ export class Walker {
     if (stat === undefined) return false;
     if (stat === null || table.sameStat(child, stat)) return true;
     table.recordStat(child, stat);
-    this.#options.watch.passBy(join(path, name));
+    this.#options.watch.passBy(joinRel(path, name));
     return true;
   }
 
@@ -226,7 +197,7 @@ export class Walker {
     visit: number,
     isPassage: boolean,
   ): void {
-    const childPath = join(path, name);
+    const childPath = joinRel(path, name);
     const forced = (visit & VISIT.forced) !== 0 || holds(this.#options.forced, childPath);
     const type = typeOf(Number(stat.mode));
     if (type !== TYPE.directory) {
@@ -249,74 +220,89 @@ export class Walker {
    * comes along. Tells whether names or types differ from before.
    */
   list(row: number, path: RelPath | '', visit: number): boolean {
-    const { table } = this;
-    const absolute = this.absolute(path);
-    const oldStart = table.childStart[row] as number;
-    const oldCount = table.childCount[row] as number;
-    let names: readonly string[];
     const reads = (visit & VISIT.list) !== 0;
-    if (reads) {
-      const listing = listNames(absolute);
-      if (!listing.ok) return this.#failed(row, path, listing.gone);
-      names = listing.names;
-      this.listedAny = true;
-      table.clear(row, FLAG.partial | FLAG.settled);
-      const { clock } = this.#options;
-      if (clock.isSettled(table.mtime[row] as bigint, table.ctime[row] as bigint, this.phaseMs)) {
-        table.set(row, FLAG.settled);
-      }
-    } else names = table.names.slice(oldStart, oldStart + oldCount);
-    const rescoped = this.#options.watch.enter(row, path, reads ? names : undefined);
-    const childVisit = rescoped ? visit | VISIT.rescope : visit;
+    const listing = reads ? this.#read(row, path) : { ok: true as const, names: this.#knownNames(row) };
+    if (!listing.ok) return this.#failed(row, path, listing.gone);
+    const rescoped = this.#options.watch.enter(row, path, reads ? listing.names : undefined);
+    return this.#replaceRows(row, path, listing.names, rescoped ? visit | VISIT.rescope : visit);
+  }
+
+  #knownNames(row: number): readonly string[] {
+    const start = this.table.childStart[row] as number;
+    return this.table.names.slice(start, start + (this.table.childCount[row] as number));
+  }
+
+  #read(row: number, path: RelPath | ''): Listing {
+    const { table } = this;
+    const listing = listNames(this.absolute(path));
+    if (!listing.ok) return listing;
+    this.listedAny = true;
+    table.clear(row, FLAG.partial | FLAG.settled);
+    const { clock } = this.#options;
+    if (clock.isSettled(table.mtime[row] as bigint, table.ctime[row] as bigint, this.phaseMs)) {
+      table.set(row, FLAG.settled);
+    }
+    return listing;
+  }
+
+  /** Gives a directory rows for these names, in place of those it had. */
+  #replaceRows(row: number, path: RelPath | '', names: readonly string[], visit: number): boolean {
+    const { table } = this;
     const directory = this.#options.scope.directory(path);
+    const prefix = this.#prefixOf(path);
+    let old = table.childStart[row] as number;
+    const oldEnd = old + (table.childCount[row] as number);
     const start = table.reserve(names.length);
-    const prefix = path === '' && absolute === '/' ? '/' : `${absolute}/`;
-    let changed = false;
     let to = start;
-    let old = oldStart;
-    const oldEnd = oldStart + oldCount;
+    let changed = false;
     for (const name of names) {
       if (isGitName(name)) continue;
-      while (old < oldEnd && (table.names[old] as string) < name) {
-        if (table.kind[old] !== KIND.none) changed = true;
-        old += 1;
+      for (; old < oldEnd && (table.names[old] as string) < name; old += 1) {
+        changed ||= table.kind[old] !== KIND.none;
       }
       const isKnown = old < oldEnd && table.names[old] === name && table.kind[old] !== KIND.none;
       const stat = look(prefix + name);
       if (stat === undefined) continue;
-      if (isKnown) table.copyRow(old, to, table);
+      if (isKnown) table.copyRow(old++, to);
       else table.blank(to, name);
-      if (isKnown) old += 1;
-      const before = isKnown ? typeOf(table.mode[to] as number) : -1;
-      if (!this.#place(to, stat, directory, path, name, childVisit)) continue;
-      if (typeOf(table.mode[to] as number) !== before) changed = true;
+      const before = isKnown ? typeOf(table.mode[to] as number) : undefined;
+      if (!this.#place(to, stat, directory, path, name, visit)) continue;
+      changed ||= typeOf(table.mode[to] as number) !== before;
       to += 1;
     }
-    while (old < oldEnd) {
-      if (table.kind[old] !== KIND.none) changed = true;
-      old += 1;
-    }
+    for (; old < oldEnd; old += 1) changed ||= table.kind[old] !== KIND.none;
     table.shrinkTo(to);
     table.childStart[row] = start;
     table.childCount[row] = to - start;
     return changed;
   }
 
+  #prefixOf(path: RelPath | ''): string {
+    const absolute = this.absolute(path);
+    return absolute === '/' ? absolute : `${absolute}/`;
+  }
+
   /** Gives a row its verdict. False: the path is not even observed. */
   #place(
     row: number,
     stat: BigIntStats | null,
-    directory: ReturnType<ScopeTree['directory']>,
+    directory: DirectoryScope,
     path: RelPath | '',
     name: string,
     visit: number,
   ): boolean {
     const { table } = this;
-    const childPath = join(path, name);
+    const childPath = joinRel(path, name);
     const isDirectory = stat !== null && typeOf(Number(stat.mode)) === TYPE.directory;
     const forced = (visit & VISIT.forced) !== 0 || holds(this.#options.forced, childPath);
     const verdict = this.#options.scope.judge(directory, name, childPath, isDirectory);
-    const way = this.#wayFor(verdict, isDirectory, forced, childPath);
+    const way = wayFor(verdict, {
+      path: childPath,
+      isDirectory,
+      forced,
+      aboveForced: holds(this.#aboveForced, childPath),
+      scope: this.#options.scope,
+    });
     if (way === 'skip') return false;
     if (way !== 'observe' && stat) {
       this.#settle(row, stat, path, name, visit, way === 'pass');
@@ -330,32 +316,12 @@ export class Walker {
     return true;
   }
 
-  #wayFor(
-    verdict: Verdict,
-    isDirectory: boolean,
-    forced: boolean,
-    path: RelPath,
-  ): 'capture' | 'pass' | 'observe' | 'skip' {
-    const { kind } = verdict;
-    if (kind === 'in_scope') return 'capture';
-    if (kind === 'closed') return 'observe';
-    if (kind === 'unseen') return 'skip';
-    if (forced) return 'capture';
-    const leads = isDirectory && this.#aboveForced.has(path);
-    if (kind === 'passage') return 'pass';
-    if (kind === 'outside') return leads ? 'pass' : 'skip';
-    if (leads || (kind === 'hidden' && isDirectory && this.#options.scope.leadsToTracked(path))) {
-      return 'capture';
-    }
-    return 'observe';
-  }
-
   /** A directory could not be read: it is unreadable, or no directory any more, which the second look at its parent sorts out. */
   #failed(row: number, path: RelPath | '', gone: boolean): boolean {
     const { table } = this;
-    this.listedAny = true;
     if (path === '') throw this.#options.rootError();
     if (gone) {
+      this.listedAny = true;
       table.kind[row] = KIND.none;
       table.childCount[row] = 0;
       table.set(row, FLAG.dirty);
@@ -374,10 +340,6 @@ function whatOf(stat: BigIntStats): 'file' | 'directory' | 'symlink' | 'special'
 /** `has`, without hashing the path where the set is empty, as it mostly is. */
 function holds(paths: ReadonlySet<string>, path: string): boolean {
   return paths.size > 0 && paths.has(path);
-}
-
-function join(path: RelPath | '', name: string): RelPath {
-  return (path === '' ? name : `${path}/${name}`) as RelPath;
 }
 
 function ancestors(paths: Iterable<string>): ReadonlySet<string> {
