@@ -5,6 +5,7 @@ export const PLAN_EVENT_KINDS = [
   'phase_changed',
   'sandbox_created',
   'sandbox_removed',
+  'sandbox_kept',
   'step_queued',
   'step_started',
   'step_finished',

@@ -48,6 +48,15 @@ export class PlanSandboxes {
     });
   }
 
+  /** Shows that the plan's own sandbox is in use, until disposed. */
+  hold(plan: Plan): Disposable | undefined {
+    if (plan.sandbox.owner === 'shared') return undefined;
+    return this.#options.strategies[plan.sandbox.strategy].hold?.(
+      requestFor(plan, plan.workspace),
+      plan.sandbox,
+    );
+  }
+
   /** Removes a sandbox that the plan owns; `none` stays, being the workspace. */
   async remove(plan: Plan): Promise<Plan> {
     const { repository, log, strategies, results } = this.#options;

@@ -135,6 +135,7 @@ export class SubplanExecutionService {
   ): Promise<Plan> {
     const own = plan.sandbox.owner === 'own';
     const surroundings = { ...scope, root: plan.sandbox.path, inWave: own ? false : inWave };
+    using _inUse = own ? this.#options.sandboxes.hold(plan) : undefined;
     for (let left = retry; ; left -= 1) {
       const done = isDone(plan) ? plan : await execute(plan, surroundings);
       if (done.error === null || left === 0 || scope.signal.aborted) return done;

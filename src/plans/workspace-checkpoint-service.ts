@@ -1,5 +1,6 @@
 import { commitCheckpoint } from '../checkpoints/commit-checkpoint.ts';
 import { createCheckpoint } from '../checkpoints/create-checkpoint.ts';
+import type { Reach } from '../checkpoints/present.ts';
 import { useSession } from '../checkpoints/session.ts';
 import { lockWorkspace } from '../checkpoints/workspace-lock.ts';
 import { CHECKPOINT_TYPES, type Checkpoint } from '../domain/checkpoint.ts';
@@ -32,7 +33,11 @@ export class WorkspaceCheckpointService implements CheckpointService {
     this.#planHome = planHome;
   }
 
-  async createCheckpoint(request: CreateCheckpointRequest): Promise<PlanCheckpoint> {
+  /** @param reach how far the capture looks; more than what is in scope before a sandbox is removed */
+  async createCheckpoint(
+    request: CreateCheckpointRequest,
+    reach: Reach = 'in_scope',
+  ): Promise<PlanCheckpoint> {
     const { repository, checkpointRecords, log } = this.#planHome;
     const plan = findPlan(repository, request.planId);
     validate(request);
@@ -45,7 +50,7 @@ export class WorkspaceCheckpointService implements CheckpointService {
     const known = request.sandboxRef === undefined ? undefined : this.#resolve(plan, request.sandboxRef);
     const checkpoint =
       known === undefined
-        ? await this.#capture(plan, request)
+        ? await this.#capture(plan, request, reach)
         : await this.#recordAgain(plan, request, known);
     const { id, coverage } = checkpoint;
     log.record({
@@ -73,7 +78,7 @@ export class WorkspaceCheckpointService implements CheckpointService {
     return rollBackPlan(this.#planHome, findPlan(this.#planHome.repository, planId), options);
   }
 
-  async #capture(plan: Plan, request: CreateCheckpointRequest): Promise<Checkpoint> {
+  async #capture(plan: Plan, request: CreateCheckpointRequest, reach: Reach): Promise<Checkpoint> {
     const warnings: string[] = [];
     const context = contextFor(this.#planHome, plan, plan.sandbox.path, (line) => warnings.push(line));
     const { checkpoint } = await createCheckpoint(context, {
@@ -81,6 +86,7 @@ export class WorkspaceCheckpointService implements CheckpointService {
       source: 'plan',
       planId: plan.id,
       metadata: metadataOf(request),
+      ...(reach === 'in_scope' ? {} : { reach }),
       ...(request.metadata?.reason === undefined ? {} : { reason: request.metadata.reason }),
       ...(request.decisionId === undefined ? {} : { decisionId: request.decisionId }),
       ...(request.resourceId === undefined ? {} : { resourceId: request.resourceId }),

@@ -111,6 +111,25 @@ describe('filesystem_copy', () => {
     expect(readFileSync(join(into, 'a'), 'utf8')).toBe('A');
   });
 
+  test('stays after cancel where it holds a secret that is nowhere else', async () => {
+    await using scene = await planScene();
+    scene.put({ '.env': 'KEY=1' });
+    const make = (content: string) =>
+      scene.planFile({
+        sandbox: 'filesystem_copy',
+        steps: [write('.env', content), { tool: 'shell', command: 'exit 1' }],
+      });
+    const same = await scene.plans.run({ file: make('KEY=1'), workspace: scene.root });
+    await scene.plans.cancel(same.id);
+    expect(existsSync(same.sandbox.path)).toBe(false);
+    const other = await scene.plans.run({ file: make('KEY=2'), workspace: scene.root });
+    expect(await scene.plans.cancel(other.id)).toMatchObject({
+      state: 'cancelled',
+      sandbox: { state: 'ready' },
+    });
+    expect(readFileSync(join(other.sandbox.path, '.env'), 'utf8')).toBe('KEY=2');
+  });
+
   test('gives the copy its own repository, and never the one of a linked worktree', async () => {
     await using scene = await planScene();
     repository(scene);
@@ -182,8 +201,19 @@ describe('git_worktree', () => {
     expect(first).toBeDefined();
     await scene.plans.rollback({ plan: plan.id, checkpoint: start?.checkpointId ?? '' });
     expect(existsSync(join(plan.sandbox.path, 'new'))).toBe(false);
+    scene.put({ '.gitignore': '*.log\n' });
+    writeFileSync(join(plan.sandbox.path, '.gitignore'), '*.log\n');
+    writeFileSync(join(plan.sandbox.path, 'only-here.log'), 'log');
     await scene.plans.cancel(plan.id);
     expect(existsSync(plan.sandbox.path)).toBe(false);
+    const [last] = await scene.plans.checkpoints.listCheckpoints({ planId: plan.id });
+    const into = join(scene.outside, 'out');
+    await (await scene.workspace()).restore({
+      checkpoint: last?.checkpointId ?? '',
+      into,
+      confirm: 'always',
+    });
+    expect(readFileSync(join(into, 'only-here.log'), 'utf8')).toBe('log');
     expect(git(scene, 'worktree', 'list').trim().split('\n')).toHaveLength(1);
     await expect(
       scene.plans.rollback({ plan: plan.id, checkpoint: start?.checkpointId ?? '' }),

@@ -1,3 +1,4 @@
+import { quotePath } from '../../domain/rel-path.ts';
 import type { CommandModule } from '../command.ts';
 import { requireConsent } from '../consent.ts';
 import { planJson } from '../json/plan-json.ts';
@@ -16,6 +17,14 @@ export const planCancel: CommandModule = {
     await requireConsent(context, options.flag('yes'), `Cancel plan ${id} (${title})${removal}?`);
     const plan = await plans.cancel(id);
     const asked = plan.state === 'cancelled' ? 'Cancelled' : 'Asked the running process to cancel';
-    return { data: () => planJson(plan), blocks: () => [line(`${asked} plan ${plan.id}`)] };
+    const kept =
+      plan.state === 'cancelled' && plan.sandbox.state === 'ready' && plan.sandbox.strategy !== 'none';
+    return {
+      data: () => planJson(plan),
+      blocks: () => [line(`${asked} plan ${plan.id}`)],
+      warnings: kept
+        ? [`Its sandbox stays, since it holds what no checkpoint does: ${quotePath(plan.sandbox.path)}`]
+        : [],
+    };
   },
 };

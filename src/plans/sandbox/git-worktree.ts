@@ -1,9 +1,12 @@
 import { lstatSync } from 'node:fs';
+import { runLockName } from '../../workspace/run-lock.ts';
+import { openCheckout } from '../../worktree/checkout.ts';
 import { createWorktree } from '../../worktree/create-worktree.ts';
 import { removeWorktree } from '../../worktree/remove-worktree.ts';
 import { branchOf, parseRunName } from '../../worktree/run-name.ts';
 import { seedWorktree } from '../../worktree/seed-worktree.ts';
 import type { WorktreeContext } from '../../worktree/worktree-context.ts';
+import { worktreeHome, worktreePath } from '../../worktree/worktree-home.ts';
 import type { SandboxRequest, SandboxStrategy } from './sandbox-strategy.ts';
 
 /** Prepares a fresh worktree: installs dependencies, say. @throws WaymarkError `COMMAND_FAILED` */
@@ -19,6 +22,9 @@ export function gitWorktree(context: WorktreeContext, setUp?: SetUp): SandboxStr
     locate: async (request) => ({ path: '', branch: branchOf(nameOf(request)) }),
     async create(request) {
       const where = { directory: request.source, name: nameOf(request) };
+      const checkout = await openCheckout(context.git, request.source);
+      const planned = worktreePath(worktreeHome(checkout), where.name);
+      using _inUse = context.locks.tryAcquire(runLockName('run', where.name, planned), 'exclusive');
       const worktree = await createWorktree(context, where);
       const seeded = await seedWorktree(context, { ...where, withChanges: request.carryChanges });
       await setUp?.(worktree.workingDirectory);
@@ -28,13 +34,14 @@ export function gitWorktree(context: WorktreeContext, setUp?: SetUp): SandboxStr
         notices: [...worktree.notices, ...seeded.notices].map(({ message }) => message),
       };
     },
+    hold: (request, { path }) =>
+      context.locks.tryAcquire(runLockName('run', nameOf(request), path), 'exclusive'),
     async remove(request, { path }) {
       if (path !== '' && lstatSync(path, { throwIfNoEntry: false }) === undefined) return;
       await removeWorktree(context, {
         directory: request.workspace,
         name: nameOf(request),
         force: true,
-        ownsRun: true,
       });
     },
   };

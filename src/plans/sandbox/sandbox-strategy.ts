@@ -28,6 +28,8 @@ export interface SandboxStrategy {
   create(request: SandboxRequest): Promise<SandboxPlace & { readonly notices: readonly string[] }>;
   /** Removes it; no error where it is gone. The caller has checkpointed what must not be lost. */
   remove(request: SandboxRequest, place: SandboxPlace): Promise<void>;
+  /** Tells other processes that the sandbox is in use while the plan is executed; for strategies whose sandboxes others may remove. */
+  hold?(request: SandboxRequest, place: SandboxPlace): Disposable | undefined;
 }
 
 export type SandboxStrategies = Readonly<Record<SandboxStrategyName, SandboxStrategy>>;
