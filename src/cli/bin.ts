@@ -27,10 +27,9 @@ function refuse(message: string): void {
 
 /** A checkout brings its own Node. */
 async function restart(): Promise<void> {
-  const { existsSync } = await import('node:fs');
-  const { RESTARTED_AS, runUnderNode } = await import('../platform/bundled-node.ts');
-  const node = join(packageRoot, 'node_modules', 'node', 'bin', 'node');
-  if (!existsSync(node) || process.argv0 === RESTARTED_AS) {
+  const { bundledNode, RESTARTED_AS, runUnderNode } = await import('../platform/bundled-node.ts');
+  const node = bundledNode(packageRoot);
+  if (node === undefined || process.argv0 === RESTARTED_AS) {
     refuse(`needs Node ${NEEDED_NODE} or newer; this is ${process.version} (${process.execPath})`);
     return;
   }
@@ -51,7 +50,7 @@ function isVersionRequest(argv: readonly string[]): boolean {
 
 function packageVersion(): string {
   const require = module.createRequire(import.meta.url);
-  return (require('../../package.json') as { readonly version: string }).version;
+  return (require(join(packageRoot, 'package.json')) as { readonly version: string }).version;
 }
 
 /** Compiled code of our own is kept below the user's own directory: what lies in a shared /tmp could be anybody's. */

@@ -1,7 +1,15 @@
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 
 /** Marks a process that was started by {@link runUnderNode}, so that it is not started a second time. */
 export const RESTARTED_AS = 'waymark-node';
+
+/** The Node that a checkout brings in its `node_modules`, if it has one. */
+export function bundledNode(packageRoot: string): string | undefined {
+  const node = join(packageRoot, 'node_modules', 'node', 'bin', 'node');
+  return existsSync(node) ? node : undefined;
+}
 
 /**
  * Runs a script under another Node: same streams, same process group, signals handed on.
