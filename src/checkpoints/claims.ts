@@ -31,7 +31,11 @@ export async function refuseDuringWave(context: HomeContext, root: string, waitM
 
 /** Refuses while a wave or a run other than the caller's own is going on. @throws WaymarkError `WAVE_ACTIVE`, `RUN_ACTIVE` */
 export async function refuseDuringRun(context: HomeContext, root: string, waitMs: number): Promise<void> {
-  await untilFree(context, root, waitMs, (claim) => claim.kind === 'wave' || claim.id !== context.currentRun);
+  await untilFree(context, root, waitMs, (claim) => claim.kind === 'wave' || !isWithin(context, claim));
+}
+
+function isWithin({ currentRun, enclosingRuns = [] }: HomeContext, { id }: OpenRun): boolean {
+  return id === currentRun || enclosingRuns.includes(id);
 }
 
 async function untilFree(

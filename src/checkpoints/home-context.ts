@@ -21,6 +21,8 @@ export interface HomeContext {
   readonly catalog: Catalog;
   /** The run this process belongs to (`WAYMARK_RUN`), if any. */
   readonly currentRun: string | undefined;
+  /** Runs around that one: what is done inside a run is done inside these, too. */
+  readonly enclosingRuns?: readonly string[];
   /** `WAYMARK_SESSION`, if set. */
   readonly currentSession: string | undefined;
   /** The store of an engine; `git` has one per workspace. Opened once. */
@@ -30,8 +32,11 @@ export interface HomeContext {
   /** Where those lie that can't: shadow repositories on a machine without git. */
   unusableStores(): readonly string[];
   settings(workspace: string): ResolvedSettings;
-  /** Runs a shell command for verification; resolves with its exit status. */
-  runCommand(command: string, cwd: string): Promise<number>;
+  /**
+   * Runs a shell command of the settings; resolves with its exit status, 128 + n where signal n ended it. `aside`: it gets no input, its output
+   * goes to standard error, and git finds the repository by `cwd` whatever the environment says.
+   */
+  runCommand(command: string, cwd: string, how?: { readonly aside?: boolean }): Promise<number>;
 }
 
 /** The same for one workspace. */

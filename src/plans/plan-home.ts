@@ -26,6 +26,10 @@ export function contextFor(
   return {
     ...home,
     currentRun: plan.runId ?? home.currentRun,
+    enclosingRuns: [
+      ...(home.enclosingRuns ?? []),
+      ...(home.currentRun === undefined ? [] : [home.currentRun]),
+    ],
     currentSession: plan.sessionId ?? home.currentSession,
     settings: (workspace) => {
       const resolved = home.settings(workspace);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse as parseYaml } from 'yaml';
-import { type CliSandbox, cliSandbox } from '../support/cli-sandbox.ts';
+import { BIN, type CliSandbox, cliSandbox } from '../support/cli-sandbox.ts';
 
 const PLAN = `
 name: demo
@@ -253,5 +253,19 @@ describe('waymark plan', () => {
     expect(place.read('out')).toBe(`me night ${plan.plan_id}\n`);
     expect((await place.run(['plan', 'run', file, '--var', 'who'])).status).toBe(2);
     expect(readFileSync(file, 'utf8')).toContain('{{ who }}');
+  });
+
+  test('runs inside exec, results of lanes and all', async () => {
+    const place = cliSandbox();
+    const lanes =
+      'steps:\n  - parallel:\n' +
+      ['x', 'y']
+        .map(
+          (name) => `      - { name: ${name}, steps: [{ tool: write_file, path: ${name}, content: "" }] }\n`,
+        )
+        .join('');
+    const file = planIn(place, lanes);
+    await place.ok(['exec', '--', process.execPath, BIN, 'plan', 'run', file]);
+    expect(place.exists('x') && place.exists('y')).toBe(true);
   });
 });
