@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -5,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { decodeName, encodeName } from '../domain/rel-path.ts';
 import { onlyName, takeName, takeNames } from './checkpoint-names.ts';
 import { exactArguments } from './exact-arguments.ts';
+import { exactCommand } from './exact-command.ts';
 import { findProgram } from './find-program.ts';
 import { chooseFormat, formatIn } from './format.ts';
 import { Options } from './options.ts';
@@ -134,14 +136,28 @@ test('findProgram() finds what execvp would, and tells missing from not executab
   writeFileSync(join(bin, 'data'), '', { mode: 0o644 });
   const errno = (value: string) =>
     expect.objectContaining({ code: 'COMMAND_FAILED', details: { errno: value } });
-  expect(findProgram('run', base, `/nowhere:${bin}`)).toBe(join(bin, 'run'));
-  expect(findProgram('./bin/run', base, '')).toBe(join(bin, 'run'));
-  expect(findProgram('run', bin, '')).toBe(join(bin, 'run'));
-  expect(() => findProgram('gone', base, bin)).toThrow(errno('ENOENT'));
-  expect(() => findProgram('', base, bin)).toThrow(errno('ENOENT'));
-  expect(() => findProgram('data', base, bin)).toThrow(errno('EACCES'));
-  expect(() => findProgram('./bin', base, bin)).toThrow(errno('EACCES'));
-  expect(() => findProgram('adirectory', base, bin)).toThrow(errno('ENOENT'));
+  expect(findProgram('run', `/nowhere:${bin}`)).toBe(join(bin, 'run'));
+  expect(findProgram(join(bin, 'run'), '')).toBe(join(bin, 'run'));
+  expect(() => findProgram('gone', bin)).toThrow(errno('ENOENT'));
+  expect(() => findProgram('', bin)).toThrow(errno('ENOENT'));
+  expect(() => findProgram('data', bin)).toThrow(errno('EACCES'));
+  expect(() => findProgram(bin, '')).toThrow(errno('EACCES'));
+  expect(() => findProgram(join(bin, 'gone'), bin)).toThrow(errno('ENOENT'));
+  expect(() => findProgram('adirectory', bin)).toThrow(errno('ENOENT'));
+});
+
+test('exactCommand() brings bytes that no string holds to the program', () => {
+  expect(exactCommand(['printf', '%s', 'plain'])).toEqual(['printf', '%s', 'plain']);
+  const [program = '', ...args] = exactCommand(['printf', '%s|', 'f\udcffo\n', "it's", '\udcfe']);
+  expect(execFileSync(program, args)).toEqual(
+    Buffer.concat([
+      Buffer.from('f'),
+      Buffer.of(0xff),
+      Buffer.from("o\n|it's|"),
+      Buffer.of(0xfe),
+      Buffer.from('|'),
+    ]),
+  );
 });
 
 test('chooseFormat() is rich at a terminal, plain elsewhere', () => {

@@ -1,22 +1,22 @@
 import { accessSync, constants, statSync } from 'node:fs';
-import { delimiter, join, resolve } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { WaymarkError } from '../domain/errors.ts';
-import { quotePath } from '../domain/rel-path.ts';
+import { quotePath, toFsPath } from '../domain/rel-path.ts';
 
 /**
- * Finds the program that a command means, as `execvp` would, so that nothing is checkpointed for one that can't run.
+ * Finds the program that a command means, as `execvp` would from the current directory, so that nothing is checkpointed for one that can't run.
  *
  * @throws WaymarkError `COMMAND_FAILED` with `details.errno`: `ENOENT` (no such program) or `EACCES` (not executable)
  */
-export function findProgram(name: string, cwd: string, path: string | undefined): string {
+export function findProgram(name: string, path: string | undefined): string {
   const places = name.includes('/')
-    ? [resolve(cwd, name)]
-    : (path ?? '/usr/bin:/bin').split(delimiter).map((directory) => resolve(cwd, join(directory, name)));
+    ? [name]
+    : (path ?? '/usr/bin:/bin').split(delimiter).map((directory) => join(directory || '.', name));
   const existing = name === '' ? [] : places.filter(isFile);
   const runnable = existing.find(isRunnable);
   if (runnable !== undefined) return runnable;
   const isDirectory =
-    name.includes('/') && places.some((place) => statSync(place, { throwIfNoEntry: false }));
+    name.includes('/') && places.some((place) => statSync(toFsPath(place), { throwIfNoEntry: false }));
   const found = existing.length > 0 || isDirectory;
   throw new WaymarkError(
     'COMMAND_FAILED',
@@ -27,7 +27,7 @@ export function findProgram(name: string, cwd: string, path: string | undefined)
 
 function isFile(place: string): boolean {
   try {
-    return statSync(place).isFile();
+    return statSync(toFsPath(place)).isFile();
   } catch {
     // Not there, or not to be looked at: execvp goes on to the next place, too.
     return false;
@@ -36,7 +36,7 @@ function isFile(place: string): boolean {
 
 function isRunnable(place: string): boolean {
   try {
-    accessSync(place, constants.X_OK);
+    accessSync(toFsPath(place), constants.X_OK);
     return true;
   } catch {
     return false;

@@ -2,7 +2,7 @@ import { realpathSync, statSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { isWaymarkError, WaymarkError } from '../domain/errors.ts';
-import { decodeName, quotePath } from '../domain/rel-path.ts';
+import { decodeName, quotePath, toFsPath } from '../domain/rel-path.ts';
 import type { WaymarkHome } from '../waymark-home.ts';
 import type { CommandContext } from './context.ts';
 import type { Format } from './format.ts';
@@ -88,16 +88,17 @@ async function openWaymarkOf(
   });
 }
 
+/** Real path, byte-exact: `process.cwd()` would replace what is not UTF-8. */
 function currentDirectory(): string {
   try {
-    return decodeName(realpathSync.native(Buffer.from(process.cwd()), { encoding: 'buffer' }));
+    return decodeName(realpathSync.native('.', { encoding: 'buffer' }));
   } catch (cause) {
     throw new WaymarkError('WORKSPACE_NOT_FOUND', 'The current directory no longer exists', { cause });
   }
 }
 
 function realDirectory(named: string, cwd: string): string {
-  const path = resolve(cwd, named);
+  const path = toFsPath(resolve(cwd, named));
   const stats = statSync(path, { throwIfNoEntry: false });
   if (!stats?.isDirectory()) {
     throw new WaymarkError(

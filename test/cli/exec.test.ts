@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { BIN, cliSandbox } from '../support/cli-sandbox.ts';
+import { BIN, cliSandbox, runProgram } from '../support/cli-sandbox.ts';
 
 describe('waymark exec', () => {
   test('passes streams, arguments and exit status through', async () => {
@@ -13,6 +13,19 @@ describe('waymark exec', () => {
     expect(output.stdout).toBe('hello');
     expect(output.stderr).toContain('err\n');
     expect(await place.ok(['exec', '-q', 'printf', '%s|', '-f', '--yes', 'a b'])).toBe('-f|--yes|a b|');
+  });
+
+  test('PM-11: hands on arguments and works in directories that are not UTF-8', async () => {
+    const place = cliSandbox();
+    const script = [
+      'd=$(printf "d\\377"); mkdir "$d" && cd "$d" && echo 1 > a',
+      `W="${process.execPath} ${BIN}"`,
+      '$W exec -q -- printf "%s" "$(printf "f\\377o")" | od -An -tx1',
+      'id=$($W checkpoints create --workspace .) && echo 2 > a && $W checkpoints restore $id a --workspace . --yes >&2 && cat a',
+    ].join('\n');
+    const output = await runProgram('bash', ['-c', script], { cwd: place.work, env: place.env });
+    expect(output.stderr).toContain('Restored `a` from checkpoint');
+    expect(output.stdout).toBe(' 66 ff 6f\n1\n');
   });
 
   test('says what changed, which refs moved and how to undo it, on standard error', async () => {

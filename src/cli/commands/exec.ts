@@ -1,13 +1,8 @@
-import { constants } from 'node:os';
-import type { RunContext } from '../../checkpoints/api.ts';
-import { isWaymarkError } from '../../domain/errors.ts';
-import { spawnCommand } from '../../platform/spawn-command.ts';
 import type { CommandModule } from '../command.ts';
-import { EXIT } from '../exit-status.ts';
 import { findProgram } from '../find-program.ts';
 import { given } from '../options.ts';
+import { childFailureStatus, runChild } from '../run-child.ts';
 import { coverageLine, runSummary } from '../run-summary.ts';
-import { relaySignals, type SignalRelay } from '../signal-relay.ts';
 
 /** `waymark exec [OPTIONS] -- CMD…` */
 export const exec: CommandModule = {
@@ -29,11 +24,13 @@ export const exec: CommandModule = {
     ['waymark undo', 'afterwards: take back what it did'],
   ],
   onInterrupt: 'own',
-  exitStatusOf,
+  exitStatusOf: childFailureStatus,
   async run(context, { words, literal, options }) {
     const argv = [...words, ...literal];
-    findProgram(argv[0] ?? '', process.cwd(), context.environment['PATH']);
+    findProgram(argv[0] ?? '', context.environment['PATH']);
     const quiet = options.flag('quiet');
+    // A relative one would mean another place once the command has changed its directory.
+    const home = context.environment['WAYMARK_HOME'] ? { WAYMARK_HOME: context.locations.home } : {};
     const workspace = await context.workspace();
     const result = await workspace.run(
       {
@@ -47,36 +44,12 @@ export const exec: CommandModule = {
       },
       async (run) => {
         if (!quiet) context.terminal.err(coverageLine(run, context.terminal.colorErr));
-        return await runChild(argv, run, context.environment);
+        const child = await runChild(argv, { ...context.environment, ...run.env, ...home });
+        if (child.interrupted) run.interrupted();
+        return child.status;
       },
     );
     if (!quiet) context.terminal.err(runSummary(result, context.format, context.terminal.colorErr));
     return { exitStatus: result.value };
   },
 };
-
-/** Runs the command in our process group and gives its status; 128 + n where signal n ended it. */
-async function runChild(
-  argv: readonly string[],
-  run: RunContext,
-  environment: Readonly<Record<string, string | undefined>>,
-): Promise<number> {
-  let relay: SignalRelay | undefined;
-  const { exitCode, signal } = await spawnCommand({
-    command: { argv },
-    cwd: process.cwd(),
-    env: { ...environment, ...run.env },
-    stdio: 'inherit',
-    onStart: (child) => {
-      relay = relaySignals(process, child);
-    },
-  });
-  const status = exitCode ?? 128 + (signal === null ? 0 : constants.signals[signal]);
-  if (signal !== null || status === 130 || status === 143 || relay?.signalled) run.interrupted();
-  return status;
-}
-
-function exitStatusOf(error: unknown): number {
-  if (!isWaymarkError(error, 'COMMAND_FAILED')) return EXIT.execFailed;
-  return error.details?.['errno'] === 'ENOENT' ? EXIT.execNotFound : EXIT.execCannotRun;
-}
