@@ -4,6 +4,7 @@ import { doctor } from './checkpoints/doctor.ts';
 import { findWorkspace } from './checkpoints/find-workspace.ts';
 import type { HomeContext } from './checkpoints/home-context.ts';
 import { listCheckpoints } from './checkpoints/list-checkpoints.ts';
+import { listStores } from './checkpoints/manage-stores.ts';
 import { WaymarkError } from './domain/errors.ts';
 import { openHome } from './open-home.ts';
 import type { OpenOptions } from './open-options.ts';
@@ -32,6 +33,7 @@ export async function openWaymark(options: OpenOptions): Promise<WaymarkHome> {
       openWorkspace(home, options, directory, allowRoot),
     findWorkspaceDirectory: async (directory) => findWorkspace(home, directory),
     listCheckpoints: async (filter = {}) => listCheckpoints(home, filter, undefined),
+    stores: () => listStores(home),
     doctor: () => doctor(home, home.rebuilt),
     plans: () => {
       plans ??= openPlans(home, options);
@@ -49,7 +51,7 @@ async function openPlans(home: HomeContext, options: OpenOptions): Promise<PlanS
   return createPlanService({
     home,
     environment: options.environment,
-    requireWorkspace: (directory) => void openWorkspace(home, options, directory, false),
+    requireWorkspace: (directory, allowRoot) => void openWorkspace(home, options, directory, allowRoot),
   });
 }
 

@@ -31,7 +31,7 @@ export interface PlanServiceOptions {
   /** the environment of the commands that plans run */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Throws `WORKSPACE_REFUSED` for a directory that is no workspace (`/`, the home…). */
-  readonly requireWorkspace?: (directory: string) => void;
+  readonly requireWorkspace?: (directory: string, allowRoot: boolean) => void;
 }
 
 /** Opens the plans of a home. */
@@ -101,7 +101,7 @@ export function createPlanService({ home, environment, requireWorkspace }: PlanS
     },
     run(options) {
       return shown(options, async () => {
-        requireWorkspace?.(options.workspace);
+        requireWorkspace?.(options.workspace, options.allowRoot ?? false);
         const { plan, newSession } = await startPlan(planHome, options);
         using _hold = holdPlan(home.locks, repository, plan);
         const done = await executeRootPlan(planHome, plan, environment, options);

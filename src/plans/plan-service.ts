@@ -19,6 +19,8 @@ export interface RunPlanOptions extends ExecuteOptions {
   readonly file: string;
   /** directory of the workspace */
   readonly workspace: string;
+  /** Accepts `/`, the home or the temporary directory. */
+  readonly allowRoot?: boolean;
   /** Runs it in a git worktree whatever the file says. */
   readonly worktree?: boolean;
   /** Default: the environment's, else a new one. */

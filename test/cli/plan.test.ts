@@ -249,7 +249,7 @@ describe('waymark plan', () => {
       place,
       'steps:\n  - { tool: shell, command: "echo {{ who }} $WAYMARK_SESSION $WAYMARK_PLAN > out" }\n',
     );
-    const plan = await place.json(['plan', 'run', file, '--var', 'who=me', '--session', 'night']);
+    const plan = await place.json(['plan', 'run', '--var', 'who=me', file, '--session', 'night']);
     expect(place.read('out')).toBe(`me night ${plan.plan_id}\n`);
     expect((await place.run(['plan', 'run', file, '--var', 'who'])).status).toBe(2);
     expect(readFileSync(file, 'utf8')).toContain('{{ who }}');

@@ -45,8 +45,9 @@ async function runAndDie(
   file: string,
   kind: 'event' | 'call',
   number: number,
+  rollback: readonly string[] = [],
 ): Promise<boolean> {
-  const child = spawn(process.execPath, [PROGRAM, base, file, kind, String(number)], {
+  const child = spawn(process.execPath, [PROGRAM, base, file, kind, String(number), ...rollback], {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const [status, signal] = await once(child, 'exit');
@@ -158,4 +159,56 @@ describe('plan resume after kill -9', () => {
       rmSync(base, { recursive: true, force: true });
     }
   });
+});
+
+describe('plan rollback after kill -9', () => {
+  const KILLS = [
+    [1, 'continue'],
+    [16, 'abort'],
+    [28, 'continue'],
+    [28, 'abort'],
+    [34, 'continue'],
+    [34, 'abort'],
+    [46, 'continue'],
+  ] as const;
+
+  test.concurrent.each(KILLS)(
+    'before change %i of the disk, recovered with %s: files and decisions agree',
+    async (number, mode) => {
+      const base = realpathSync(mkdtempSync(join(tmpdir(), 'waymark-crash-')));
+      try {
+        let names: readonly string[] = [];
+        await (async () => {
+          await using scene = await planScene({ base });
+          const steps = ['one', 'two', 'three'].map((path) => ({ tool: 'write_file', path, content: path }));
+          const plan = await scene.plans.run({ file: scene.planFile({ steps }), workspace: scene.root });
+          const list = await scene.plans.checkpoints.listCheckpoints({ planId: plan.id });
+          const second = scene.plans.tree(plan.id).decisions[1]?.decision.id;
+          names = [
+            plan.id,
+            list.find((one) => one.decisionId === second && one.checkpointType === 'pre_write')
+              ?.checkpointId ?? '',
+          ];
+        })();
+        await runAndDie(base, '', 'call', number, names);
+        await using scene = await planScene({ base });
+        const [plan = ''] = names;
+        const workspace = await scene.workspace();
+        await workspace.recover(mode).catch((error: unknown) => {
+          if (!isWaymarkError(error, 'NOTHING_TO_UNDO')) throw error;
+        });
+        // Any work on the plan settles what was left; this one does nothing else.
+        await scene.plans.apply(plan, { dryRun: true }).catch((error: unknown) => {
+          if (!isWaymarkError(error, 'BUSINESS_RULE_VIOLATION')) throw error;
+        });
+        const taken = scene.plans.tree(plan).decisions.map(({ decision }) => decision.mark);
+        const present = ['one', 'two', 'three'].map((name) => existsSync(join(scene.root, name)));
+        expect(taken).toEqual(present.map((there) => (there ? null : 'rolled_back')));
+        expect(scene.plans.find(plan).state).toBe(present[2] ? 'complete' : 'queued');
+        expect(await scene.plans.resume(plan)).toMatchObject({ state: 'complete' });
+      } finally {
+        rmSync(base, { recursive: true, force: true });
+      }
+    },
+  );
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { PlanId } from '../../src/domain/ids.ts';
 import type { PlanEvent } from '../../src/domain/plan-event.ts';
-import { planScene } from '../support/plan-scene.ts';
+import { type PlanScene, planScene } from '../support/plan-scene.ts';
 
 const THREE_STEPS = {
   name: 'three',
@@ -13,6 +13,15 @@ const THREE_STEPS = {
     { tool: 'shell', command: 'cat a.txt > b.txt' },
   ],
 };
+
+/** Runs a plan and tells when its first step has started. */
+function runUntilStarted(scene: PlanScene, file: string) {
+  const { promise: started, resolve } = Promise.withResolvers<PlanId>();
+  const onEvent = ({ kind, planId }: PlanEvent) => {
+    if (kind === 'step_started') resolve(planId);
+  };
+  return { started, running: scene.plans.run({ file, workspace: scene.root, onEvent }) };
+}
 
 describe('plan run', () => {
   test('executes steps as decisions with checkpoints around each', async () => {
@@ -198,33 +207,22 @@ describe('plan run', () => {
   test('refuses to work on a plan that another holds', async () => {
     await using scene = await planScene();
     const file = scene.planFile({ steps: [{ tool: 'shell', command: 'sleep 1' }] });
-    let seen: PlanId | undefined;
-    const running = scene.plans.run({
-      file,
-      workspace: scene.root,
-      onEvent: ({ planId }) => {
-        seen = planId;
-      },
-    });
-    await new Promise((resolve) => setTimeout(resolve, 400));
-    await expect(scene.plans.resume(seen ?? '')).rejects.toMatchObject({ code: 'RUN_ACTIVE' });
-    expect(scene.plans.status(seen ?? '').running).toBe(true);
+    const { running, started } = runUntilStarted(scene, file);
+    const seen = await started;
+    await expect(scene.plans.resume(seen)).rejects.toMatchObject({ code: 'RUN_ACTIVE' });
+    expect(scene.plans.status(seen).running).toBe(true);
     await running;
   });
 
   test('is cancelled from outside while a step runs', async () => {
     await using scene = await planScene();
-    let seen: PlanId | undefined;
-    const running = scene.plans.run({
-      file: scene.planFile({ steps: [{ tool: 'shell', command: 'sleep 30' }] }),
-      workspace: scene.root,
-      onEvent: ({ planId }) => {
-        seen = planId;
-      },
-    });
-    await new Promise((resolve) => setTimeout(resolve, 400));
-    await scene.plans.cancel(seen ?? '');
+    const { running, started } = runUntilStarted(
+      scene,
+      scene.planFile({ steps: [{ tool: 'shell', command: 'sleep 30' }] }),
+    );
+    const seen = await started;
+    await scene.plans.cancel(seen);
     expect(await running).toMatchObject({ state: 'cancelled' });
-    await expect(scene.plans.resume(seen ?? '')).rejects.toMatchObject({ code: 'BUSINESS_RULE_VIOLATION' });
+    await expect(scene.plans.resume(seen)).rejects.toMatchObject({ code: 'BUSINESS_RULE_VIOLATION' });
   });
 });

@@ -20,7 +20,12 @@ export const planRun: CommandModule = {
       .option('--worktree', 'run it in a git worktree of its own, off HEAD')
       .option('--resume <plan>', 'go on with what is left of a plan')
       .option('--session <id>', 'the session (default: WAYMARK_SESSION, else a new one)')
-      .option('--var <name=value...>', 'values for {{ name }} that the file does not give')
+      .option(
+        '--var <name=value>',
+        'a value for {{ name }} that the file does not give; may be repeated',
+        collect,
+        [],
+      )
       .option('--events', 'print every event as a JSON line, and the plan as the last')
       .option('-q, --quiet', 'do not say what goes on')
       .option('-y, --yes', 'run a step again that began and could not be taken back'),
@@ -55,12 +60,17 @@ export const planRun: CommandModule = {
       file: resolve(context.cwd, file ?? ''),
       workspace: workspace.identity.path,
       worktree: options.flag('worktree'),
+      allowRoot: options.flag('allowRoot'),
       variables: variablesOf(options.list('var')),
       ...given('session', options.text('session')),
     });
     return outcome(plan);
   },
 };
+
+function collect(value: string, earlier: readonly string[]): readonly string[] {
+  return [...earlier, value];
+}
 
 function viewFor({ terminal }: CommandContext, quiet: boolean) {
   return quiet ? undefined : textView(terminal, { output: true });
