@@ -2,13 +2,16 @@ import type { Checkpoint, CheckpointMetadata, CheckpointType, EngineName } from 
 import type { Change, ChangeAction, ChangeSummary } from '../domain/diff.ts';
 import type { CaptureStats } from '../domain/draft.ts';
 import type { CheckpointId, OperationId, RunId, SessionId } from '../domain/ids.ts';
-import type { Operation } from '../domain/operation.ts';
+import type { Operation, OperationStatus } from '../domain/operation.ts';
 import type { RelPath } from '../domain/rel-path.ts';
 import type { Limits } from '../domain/rules.ts';
 import type { Skip, SnapshotNode } from '../domain/snapshot.ts';
 import type { WorkspaceIdentity } from '../domain/workspace.ts';
 import type { RestorePlan } from '../restore/restore-plan.ts';
 import type { StoreProblem } from '../stores/snapshot-store.ts';
+import type { WorktreeSummary } from '../worktree/list-worktrees.ts';
+import type { Notice } from '../worktree/notice.ts';
+import type { RemovalReason } from '../worktree/removal-reason.ts';
 
 /** How a checkpoint is named: one word (ULID, unique prefix or suffix of at least 6, `@`, `@~1`, a shadow commit) or session and seq. */
 export type CheckpointName = string | { readonly session: string; readonly seq: number };
@@ -225,6 +228,123 @@ export interface RunResult<T> {
   readonly warnings: readonly string[];
 }
 
+export interface WorktreeRunOptions extends Omit<RunOptions, 'runId'> {
+  /** Names the run, its directory and its branch. Default `exec-<ulid>`. */
+  readonly name?: string;
+  /** Goes on in this worktree: kept, or left by a run that died. */
+  readonly resume?: string;
+  /** Keeps the worktree of a run that failed, too. */
+  readonly keep?: boolean;
+  /** Carries the checkout's uncommitted changes and untracked files over. */
+  readonly withChanges?: boolean;
+  /** The directory whose counterpart in the worktree is the working directory. Default: the workspace. */
+  readonly directory?: string;
+  /** Stops the preparation; the function that runs handles its own interruption. */
+  readonly signal?: AbortSignal;
+  /** Told what became of the worktree, also where the run throws. */
+  readonly onEnding?: (ending: WorktreeEnding) => void;
+}
+
+/** A run's worktree. Paths are real and absolute. */
+export interface RunWorktree {
+  readonly path: string;
+  readonly workingDirectory: string;
+  /** short name */
+  readonly branch: string;
+  /** commit it started from */
+  readonly base: string;
+  readonly notices: readonly Notice[];
+}
+
+export interface WorktreeRunContext extends RunContext {
+  readonly worktree: RunWorktree;
+  /** The command failed: its worktree is removed where nothing is lost with it. So it is when the function throws. */
+  failed(): void;
+}
+
+/** What became of a run's worktree, and why. */
+export interface WorktreeEnding {
+  readonly runId: RunId;
+  readonly path: string;
+  readonly branch: string;
+  readonly outcome: 'succeeded' | 'failed' | 'interrupted';
+  readonly kept: boolean;
+  /** one sentence each: why a worktree was kept although its run failed */
+  readonly reasons: readonly string[];
+  /** holds the final state of a run that failed */
+  readonly finalCheckpoint: Checkpoint | null;
+  readonly notices: readonly Notice[];
+}
+
+export interface WorktreeRunResult<T> extends RunResult<T> {
+  readonly worktree: RunWorktree;
+  readonly ending: WorktreeEnding;
+}
+
+export interface WorktreeListing extends WorktreeSummary {
+  /** of the newest run in it; null: none is known */
+  readonly runStatus: OperationStatus | null;
+}
+
+/** What a run changed in its worktree, from its first checkpoint to the worktree as it is. */
+export interface WorktreeDiff {
+  readonly runId: RunId;
+  readonly path: string;
+  /** commit it started from */
+  readonly base: string;
+  /** the checkpoint compared with; undefined: the commit, where no checkpoint was taken */
+  readonly from: Checkpoint | undefined;
+  readonly changes: readonly Change[];
+  readonly summary: ChangeSummary;
+  /** Paths that differ and whose content is not known on one side. */
+  readonly skipped: readonly Skip[];
+}
+
+/** Paths of worktree commands are absolute (in the checkout or in the worktree), or relative to the top level of either. */
+export interface WorktreePaths {
+  readonly paths?: readonly string[];
+}
+
+export interface WorktreeApplyOptions extends WorktreePaths {
+  readonly dryRun?: boolean;
+  readonly confirm?: Confirm;
+  readonly session?: string;
+  readonly waitMs?: number;
+}
+
+export interface WorktreeApplyResult extends RestoreResult {
+  readonly runId: RunId;
+  /** top level of the checkout that was changed */
+  readonly into: string;
+  /** files changed on both sides whose contents were merged */
+  readonly merged: readonly RelPath[];
+}
+
+export interface WorktreeRemoveOptions {
+  /** Removes although there is work in it, after a checkpoint of everything. */
+  readonly force?: boolean;
+  /** Lets secrets go with it, which no checkpoint holds. */
+  readonly discardSecrets?: boolean;
+  /** Lets everything go that no checkpoint holds: secrets, the history of repositories in it, what can't be read. */
+  readonly discardUnheld?: boolean;
+}
+
+export interface WorktreeRemoval {
+  readonly runId: RunId;
+  readonly path: string;
+  /** false: there was nothing by this name */
+  readonly removed: boolean;
+  /** short name; undefined: it was not there */
+  readonly branch: string | undefined;
+  readonly branchDeleted: boolean;
+  /** holds everything that lay in it; null where there was nothing to hold */
+  readonly checkpoint: Checkpoint | null;
+  /** paths that were let go */
+  readonly discarded: readonly string[];
+  readonly overridden: readonly RemovalReason[];
+  readonly notices: readonly Notice[];
+}
+
 export interface WorkspaceStatus {
   readonly workspace: WorkspaceIdentity;
   readonly home: string;
@@ -304,10 +424,47 @@ export interface Workspace {
   run<T>(options: RunOptions, body: (context: RunContext) => Promise<T>): Promise<RunResult<T>>;
   wave<T>(options: { readonly label?: string; readonly waitMs?: number }, body: () => Promise<T>): Promise<T>;
 
+  /** Runs a function under protection in a git worktree of its own; the checkout stays as it is. */
+  runInWorktree<T>(
+    options: WorktreeRunOptions,
+    body: (context: WorktreeRunContext) => Promise<T>,
+  ): Promise<WorktreeRunResult<T>>;
+  /** The worktrees that were made in the repository, newest first. */
+  worktrees(): Promise<readonly WorktreeListing[]>;
+  worktreeDiff(run: string, options?: WorktreePaths): Promise<WorktreeDiff>;
+  /** The same as a unified diff that `git apply` takes, in pieces. */
+  worktreePatch(run: string, options?: WorktreePaths): AsyncIterable<string>;
+  /** Brings what a run changed into the checkout: merged where both changed a text, left alone as `conflict` otherwise. Git's index and commits stay. */
+  worktreeApply(run: string, options?: WorktreeApplyOptions): Promise<WorktreeApplyResult>;
+  /** Throws `WORKTREE_NOT_SAFE` with every reason where work would be lost. */
+  worktreeRemove(run: string, options?: WorktreeRemoveOptions): Promise<WorktreeRemoval>;
+
+  /** Removes all that an engine holds of the workspace. There is no way back. */
+  removeStore(options: RemoveStoreOptions): Promise<StoreRemoval>;
   status(): Promise<WorkspaceStatus>;
   /** Measures the scope and proposes limits that fit. */
   proposeLimits(): Promise<ScopeProposal>;
   onProgress(listener: (progress: Progress) => void): () => void;
+}
+
+/** A store as it lies on disk. `workspace` and `dirHash` are null where all workspaces share it, `workspace` also where it is not known. */
+export interface StoreSummary {
+  readonly engine: EngineName;
+  readonly workspace: string | null;
+  readonly dirHash: string | null;
+  readonly place: string;
+  readonly bytes: number;
+  readonly checkpoints: number;
+}
+
+export interface RemoveStoreOptions {
+  readonly engine: 'cas' | 'git';
+  readonly confirm: (found: { readonly checkpoints: number }) => boolean | Promise<boolean>;
+}
+
+export interface StoreRemoval {
+  readonly checkpoints: number;
+  readonly bytesFreed: number;
 }
 
 export interface DoctorReport {
@@ -326,6 +483,8 @@ export interface Waymark extends AsyncDisposable {
   findWorkspaceDirectory(directory: string): Promise<string>;
   /** Checkpoints of every workspace, newest first. */
   listCheckpoints(filter?: ListFilter): Promise<readonly Checkpoint[]>;
+  /** Every store of the home. */
+  stores(): Promise<readonly StoreSummary[]>;
   /** Sweeps what dead processes left and names what is damaged. To make the catalog anew, open with `rebuildCatalog`. */
   doctor(): Promise<DoctorReport>;
 }

@@ -8,6 +8,7 @@ import { diffCheckpoints } from './diff-checkpoints.ts';
 import { findCheckpoint } from './find-checkpoint.ts';
 import type { HomeContext, WorkspaceContext } from './home-context.ts';
 import { listCheckpoints } from './list-checkpoints.ts';
+import { removeStore } from './manage-stores.ts';
 import { patch } from './patch.ts';
 import { pathHistory } from './path-history.ts';
 import { pin } from './pin.ts';
@@ -22,7 +23,7 @@ import { redo, undo } from './undo.ts';
 import { verifyCheckpoints } from './verify-checkpoints.ts';
 
 /** What is done with checkpoints of one workspace; runs and waves come on top of it. */
-export type CheckpointService = Omit<Workspace, 'run' | 'wave'>;
+export type CheckpointService = Omit<Workspace, 'run' | 'wave' | 'runInWorktree' | `worktree${string}`>;
 
 /** Gives each call its own list of warnings and shares the progress listeners. */
 export interface ServiceContexts {
@@ -101,6 +102,7 @@ export function checkpointService({
           : [findCheckpoint(plain, name)],
       ),
     purge: (path, confirm) => purge(plain, path, confirm),
+    removeStore: (options) => removeStore(plain, options),
     status: () => workspaceStatus(plain),
     proposeLimits: () => proposeLimits(plain),
   };

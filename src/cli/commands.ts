@@ -172,4 +172,24 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: 'drop a checkpoint of a plan',
     load: async () => (await import('./commands/plan-checkpoint-delete.ts')).planCheckpointDelete,
   },
+  {
+    path: 'wave',
+    summary: 'let parallel agents write, with no checkpoint meanwhile',
+    load: async () => (await import('./commands/wave.ts')).wave,
+  },
+  {
+    path: 'store list',
+    summary: 'list the stores with their sizes',
+    load: async () => (await import('./commands/store-list.ts')).storeList,
+  },
+  {
+    path: 'store remove',
+    summary: 'remove what a store holds of the workspace',
+    load: async () => (await import('./commands/store-remove.ts')).storeRemove,
+  },
+  {
+    path: 'skill',
+    summary: 'print a skill that teaches an agent to use Waymark',
+    load: async () => (await import('./commands/skill.ts')).skill,
+  },
 ];
