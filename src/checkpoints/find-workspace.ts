@@ -1,5 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs';
 import path from 'node:path';
+import { decodeName, toFsPath } from '../domain/rel-path.ts';
 import type { HomeContext } from './home-context.ts';
 
 /**
@@ -7,13 +8,13 @@ import type { HomeContext } from './home-context.ts';
  * `waymark.toml` or has checkpoints, else the git top level, else the directory itself.
  */
 export function findWorkspace(context: HomeContext, directory: string): string {
-  const start = realpathSync(directory);
+  const start = decodeName(realpathSync.native(toFsPath(directory), { encoding: 'buffer' }));
   const known = new Set(context.catalog.workspaces().map((workspace) => workspace.path));
   let topLevel: string | undefined;
   for (let at = start; ; at = path.dirname(at)) {
-    if (existsSync(path.join(at, 'waymark.toml')) || (known.has(at) && hasCheckpoints(context, at)))
+    if (existsSync(toFsPath(path.join(at, 'waymark.toml'))) || (known.has(at) && hasCheckpoints(context, at)))
       return at;
-    if (existsSync(path.join(at, '.git'))) {
+    if (existsSync(toFsPath(path.join(at, '.git')))) {
       topLevel = at;
       break;
     }
