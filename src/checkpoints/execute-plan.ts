@@ -74,18 +74,21 @@ export async function settle(
   const { catalog, clock, fs, identity, layout } = context;
   const held = await holdDisplaced(context, store, safety, result.displaced);
   if (held !== undefined) discardDisplaced(identity.path, fs, result.displaced);
-  catalog.finishOperation(
-    operation.id,
-    {
-      status: 'done',
-      finishedAt: isoTime(clock.now()),
-      before: safety.id,
-      after: null,
-      changedCount: result.done.length,
-      skippedCount: result.skips.length,
-    },
-    result.done.map(({ path, before, after }) => ({ path, before, after })),
-  );
+  // A kill between the record and the end of the journal left it recorded already.
+  if (operation.status !== 'done' && operation.status !== 'failed') {
+    catalog.finishOperation(
+      operation.id,
+      {
+        status: 'done',
+        finishedAt: isoTime(clock.now()),
+        before: safety.id,
+        after: null,
+        changedCount: result.done.length,
+        skippedCount: result.skips.length,
+      },
+      result.done.map(({ path, before, after }) => ({ path, before, after })),
+    );
+  }
   closeJournal(fs, layout, identity.dirHash);
   if (held === undefined) return [];
   const names = result.displaced.map(({ path }) => quotePath(path)).join(', ');

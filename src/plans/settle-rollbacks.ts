@@ -1,4 +1,5 @@
 import { takenBack } from '../checkpoints/choose-operation.ts';
+import type { OperationId } from '../domain/ids.ts';
 import type { Operation } from '../domain/operation.ts';
 import type { Plan, PlanRollback } from '../domain/plan.ts';
 import { momentOf } from './moment-of-checkpoint.ts';
@@ -23,7 +24,8 @@ export function settleRollbacks(planHome: PlanHome, plan: Plan): void {
   const operations = context.catalog.operations({ dirHash: context.identity.dirHash });
   const undone = takenBack(context, operations);
   for (const rollback of rollbacks) {
-    if (rollback.state === 'pending') settlePending(planHome, plan, rollback, operations);
+    if (rollback.state === 'pending')
+      settlePending(planHome, plan, rollback, operations.find(isRestoreOf(rollback, undone)));
     else if (rollback.operationId !== null && undone.has(rollback.operationId))
       takeBackMarks(planHome, plan, rollback);
   }
@@ -33,15 +35,11 @@ function settlePending(
   { repository, log, ...rest }: PlanHome,
   plan: Plan,
   rollback: PlanRollback,
-  operations: readonly Operation[],
+  restore: Operation | undefined,
 ): void {
   const planHome = { repository, log, ...rest };
-  const restore = operations.find(
-    ({ kind, startedAt, description }) =>
-      kind === 'restore' && startedAt >= rollback.at && description === `to ${rollback.checkpointId}`,
-  );
   const record = planHome.checkpointRecords.get(rollback.checkpointId);
-  if (restore?.status !== 'done' || record === undefined) {
+  if (restore === undefined || record === undefined) {
     repository.changeRollback(rollback.id, { state: 'abandoned' });
     return;
   }
@@ -58,6 +56,19 @@ function settlePending(
       operationId: restore.id,
     });
   });
+}
+
+/** Matches the restore that a rollback began, done and not taken back since. */
+function isRestoreOf(
+  { at, checkpointId }: PlanRollback,
+  undone: ReadonlySet<OperationId>,
+): (operation: Operation) => boolean {
+  return ({ id, kind, status, startedAt, description }) =>
+    kind === 'restore' &&
+    status === 'done' &&
+    startedAt >= at &&
+    description === `to ${checkpointId}` &&
+    !undone.has(id);
 }
 
 /** Going back to the moment of the rollback itself is what undoes it. */

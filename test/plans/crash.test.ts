@@ -164,12 +164,13 @@ describe('plan resume after kill -9', () => {
 describe('plan rollback after kill -9', () => {
   const KILLS = [
     [1, 'continue'],
-    [16, 'abort'],
-    [28, 'continue'],
-    [28, 'abort'],
-    [34, 'continue'],
-    [34, 'abort'],
-    [46, 'continue'],
+    [20, 'abort'],
+    [25, 'continue'],
+    [25, 'abort'],
+    [29, 'abort'],
+    [30, 'continue'],
+    [30, 'abort'],
+    [32, 'abort'],
   ] as const;
 
   test.concurrent.each(KILLS)(
