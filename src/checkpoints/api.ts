@@ -42,6 +42,8 @@ export interface CreateOptions {
   readonly runId?: string;
   /** How long to wait for a wave to end, ms (default 0: refuse at once). */
   readonly waitMs?: number;
+  /** How many checkpoints of the session (on `git`: of the store) are kept after this one; default: the settings. At least 1. */
+  readonly keep?: number;
   readonly signal?: AbortSignal;
 }
 

@@ -11,6 +11,7 @@ import { refuseDuringWave } from './claims.ts';
 import type { CheckpointOrigin } from './commit-checkpoint.ts';
 import type { WorkspaceContext } from './home-context.ts';
 import { liveScope } from './live-scope.ts';
+import type { Reach } from './present.ts';
 import { retainAfterCapture } from './retain.ts';
 import { useSession } from './session.ts';
 import { startOfSession } from './start-of-session.ts';
@@ -24,7 +25,7 @@ const NOTHING = { filesObserved: 0, filesReused: 0, filesRead: 0 } as const;
 /** Takes a checkpoint of the workspace as it is. */
 export async function createCheckpoint(
   context: WorkspaceContext,
-  options: CreateOptions & { readonly onlyIfChanged?: boolean },
+  options: CreateOptions & { readonly onlyIfChanged?: boolean; readonly reach?: Reach },
 ): Promise<CreateResult> {
   const type = options.type ?? 'manual';
   const engine = options.engine ?? context.settings(context.identity.path).settings.engine;
@@ -45,7 +46,9 @@ export async function createCheckpoint(
   const store = context.store(engine, context.identity);
   const isFirst = context.catalog.checkpoints({ sessionId: session.id, limit: 1 }).length === 0;
   if (isFirst) await startOfSession(context, store);
-  if (context.catalog.note(tooManyNote(context, session.id)) !== undefined) return tooManyFiles(context);
+  const limited = (options.reach ?? 'in_scope') === 'in_scope';
+  if (limited && context.catalog.note(tooManyNote(context, session.id)) !== undefined)
+    return tooManyFiles(context);
   const origin: CheckpointOrigin = {
     sessionId: session.id,
     type,
@@ -61,6 +64,7 @@ export async function createCheckpoint(
       selection,
       sameAs: (root) => duplicateOf(context, store, origin, root),
       ...(options.onlyIfChanged === undefined ? {} : { onlyIfChanged: options.onlyIfChanged }),
+      ...(options.reach === undefined ? {} : { reach: options.reach }),
       ...(options.signal === undefined ? {} : { signal: options.signal }),
     });
   });
@@ -69,7 +73,7 @@ export async function createCheckpoint(
     context.catalog.setNote(tooManyNote(context, session.id), String(result.files));
     return tooManyFiles(context);
   }
-  if (result.kind === 'taken') await retainAfterCapture(context, store, result.checkpoint);
+  if (result.kind === 'taken') await retainAfterCapture(context, store, result.checkpoint, options.keep);
   return {
     checkpoint: result.checkpoint,
     stats: result.stats,

@@ -13,11 +13,12 @@ export async function retainAfterCapture(
   context: WorkspaceContext,
   store: SnapshotStore,
   newest: Checkpoint,
+  keep?: number,
 ): Promise<void> {
   try {
     if (retentionPaused(context) || hasJournal(context.layout, context.identity.dirHash)) return;
     const group = context.catalog.checkpoints(groupOf(newest)).filter((other) => sameGovernor(newest, other));
-    const dropped = toDrop(group, decideFor(context, context.identity.path, group));
+    const dropped = toDrop(group, decideFor(context, context.identity.path, group, keep));
     if (dropped.length > 0) {
       await using _hold = await store.hold('shared', 10_000);
       await dropCheckpoints(context, dropped);
@@ -34,13 +35,14 @@ export function decideFor(
   context: HomeContext,
   workspace: string,
   checkpoints: readonly Checkpoint[],
+  keep?: number,
 ): readonly RetentionDecision[] {
   const { settings } = context.settings(workspace);
   return decideRetention({
     ...keepInput(context),
     checkpoints,
-    keepPerSession: settings.retention.keep,
-    keepPerGitStore: settings.retention.gitKeep,
+    keepPerSession: keep ?? settings.retention.keep,
+    keepPerGitStore: keep ?? settings.retention.gitKeep,
     planPolicy: { maxCheckpoints: settings.maxCheckpoints, autoPrune: settings.autoPrune },
   });
 }

@@ -21,6 +21,10 @@ export const checkpointsCreate: CommandModule = {
       .option('--reason <text>', 'why, e.g. pre-wave-3', undefined)
       .option('--source <name>', 'who asks (default: cli)')
       .option('--label <text>', 'a name for people')
+      .option(
+        '--keep <count>',
+        'how many to keep of the session, or of the git store (default: the settings)',
+      )
       .option('--wait <seconds>', 'how long to wait for a wave to end (default: refuse at once)'),
   examples: [
     ['waymark checkpoints create', 'the whole workspace'],
@@ -40,6 +44,7 @@ export const checkpointsCreate: CommandModule = {
       ...given('label', options.text('label')),
       ...given('session', options.text('session')),
       ...given('engine', options.choice('store', ['cas', 'git'])),
+      ...given('keep', options.count('keep')),
       ...given('waitMs', options.seconds('wait')),
     });
     return render(result);
