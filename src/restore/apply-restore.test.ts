@@ -13,10 +13,11 @@ import {
 } from 'node:fs';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { drawTree, NOW, OPERATION, planBack, THEN } from '../../test/support/restore-scene.ts';
-import { type Blobs, contentOf, scanView } from '../../test/support/snapshot-views.ts';
+import { type Blobs, contentOf, hashOf, scanView, viewOf } from '../../test/support/snapshot-views.ts';
 import { temporaryDirectory } from '../../test/support/temporary-directory.ts';
 import { treeListing } from '../../test/support/tree-listing.ts';
-import type { SnapshotView } from '../domain/snapshot.ts';
+import type { RelPath } from '../domain/rel-path.ts';
+import type { FileEntry, SnapshotView } from '../domain/snapshot.ts';
 import type { StepHook } from '../platform/file-system.ts';
 import { createFileSystem } from '../platform/node-file-system.ts';
 import { type ApplyInput, applyRestore } from './apply-restore.ts';
@@ -58,6 +59,13 @@ function meanwhile(call: string, ending: string, body: () => void): StepHook {
 
 function at(path: string): string {
   return `${root}/${path}`;
+}
+
+function fileEntry(content: string): FileEntry {
+  const bytes = Buffer.from(content);
+  const hash = hashOf(bytes);
+  blobs.set(hash, bytes);
+  return { kind: 'file', hash, size: bytes.length, mtimeNs: 1n, mode: 0o644 };
 }
 
 describe('applyRestore()', () => {
@@ -388,6 +396,23 @@ describe('applyRestore()', () => {
       expect(treeListing(root)).toEqual(before);
     }
   });
+
+  test.each(['../evil', '/etc/evil', 'a/../../evil', '.git/hooks/evil', 'd/.GIT/x'])(
+    'SE-01: refuses a plan that names %s before it writes anything',
+    async (path) => {
+      const { actions } = planBack(root, viewOf([]), blobs);
+      const evil = {
+        path: path as RelPath,
+        action: 'create',
+        before: undefined,
+        after: fileEntry('evil'),
+      } as const;
+      const good = { ...evil, path: 'good' as RelPath };
+      const plan = { actions: [good, ...actions, evil] };
+      await expect(restore(viewOf([]), { plan })).rejects.toMatchObject({ code: 'UNSAFE_PATH' });
+      expect(treeListing(root)).toEqual([]);
+    },
+  );
 
   test('writes files whole before it moves what lies at their path', async () => {
     drawTree(root, { a: 'then' });

@@ -1,4 +1,5 @@
 import type { OperationId } from '../domain/ids.ts';
+import { parseRelPath } from '../domain/rel-path.ts';
 import type { Skip } from '../domain/snapshot.ts';
 import type { FileSystem } from '../platform/file-system.ts';
 import {
@@ -14,9 +15,10 @@ import {
 } from './apply-run.ts';
 import { settleDisplaced } from './displacement.ts';
 import { failure, skipReasonOf } from './failure.ts';
-import { setDirectoryModes, syncDirectories } from './finish-directories.ts';
+import { setDirectoryModes } from './finish-directories.ts';
 import { removeEntries } from './remove-entries.ts';
 import type { RestoreAction, RestorePlan } from './restore-plan.ts';
+import { syncDirectories } from './sync-written.ts';
 import { lockedDirectories, type UnlockedDirectory, unlockDirectories } from './unlock-directories.ts';
 import { verifyWritten } from './verify-written.ts';
 import { openTree } from './workspace-tree.ts';
@@ -52,9 +54,11 @@ export interface ApplyResult {
  * Executes a plan. The journal must be durable before. Each path changes only while it still is what the safety snapshot recorded; a path
  * that cannot be changed is skipped with its reason and the others go on.
  *
- * @throws WaymarkError `NO_SPACE`, `IO_ERROR`, `OBJECT_MISSING`, `OBJECT_CORRUPT`: stopped half way, the journal must stay open for recovery
+ * @throws WaymarkError `UNSAFE_PATH` before anything is written; `NO_SPACE`, `IO_ERROR`, `OBJECT_MISSING`, `OBJECT_CORRUPT`: stopped half way,
+ * the journal must stay open for recovery
  */
 export async function applyRestore(input: ApplyInput): Promise<ApplyResult> {
+  for (const { path } of input.plan.actions) parseRelPath(path);
   using tree = openTree(input.root);
   const run = startRun({ ...input, tree, preserveMtime: input.preserveMtime ?? false });
   const steps = input.plan.actions.map((action, n) => newStep(action, input.operationId, n));
@@ -87,7 +91,9 @@ export function resultOf(run: ApplyRun, steps: readonly Step[]): ApplyResult {
 
 /** @returns why a temporary of the step could not be dealt with */
 function settle(run: ApplyRun, step: Step): unknown {
+  if (!step.displaced && !step.lingering) return undefined;
   try {
+    run.tree.lookAgain();
     settleDisplaced(run, step);
     if (step.lingering) removeTemporary(run, step);
     return step.lingering ? failure('EACCES', 'A temporary file beside it could not be removed') : undefined;

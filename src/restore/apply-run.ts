@@ -44,6 +44,8 @@ export interface FinalMode {
 
 /** A restore at work: its tools and what it has found out so far. */
 export interface ApplyRun {
+  /** real path of the workspace */
+  readonly root: string;
   readonly tree: WorkspaceTree;
   readonly fs: FileSystem;
   readonly content: ContentSource;
@@ -58,6 +60,7 @@ export interface ApplyRun {
 }
 
 export interface ApplyTools {
+  readonly root: string;
   readonly tree: WorkspaceTree;
   readonly fs: FileSystem;
   readonly content: ContentSource;
@@ -65,8 +68,10 @@ export interface ApplyTools {
   readonly onProgress?: ((finished: number) => void) | undefined;
 }
 
-export function startRun({ tree, fs, content, preserveMtime, onProgress = () => {} }: ApplyTools): ApplyRun {
+export function startRun({ onProgress = () => {}, ...tools }: ApplyTools): ApplyRun {
+  const { root, tree, fs, content, preserveMtime } = tools;
   return {
+    root,
     tree,
     fs,
     content,
@@ -119,6 +124,7 @@ export function note(run: ApplyRun, path: RelPath, reason: SkipReason, detail: s
 /** Does one step; a failure that belongs to its path skips it, any other stops the restore. */
 export function attempt(run: ApplyRun, step: Step, body: () => void): void {
   try {
+    run.tree.lookAgain();
     body();
   } catch (error) {
     skipStep(run, step, skipReasonOf(error, step.path), messageOf(error));

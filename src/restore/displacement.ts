@@ -33,8 +33,12 @@ export function returnDisplaced(run: ApplyRun, step: Step): void {
 export type MoveOutcome = 'moved' | 'linked' | 'taken';
 
 /** Moves an entry to a name that is free, never over anything. */
-export function moveInto(run: ApplyRun, from: RelPath, to: RelPath): MoveOutcome {
-  const found = findEntry(run.tree, from);
+export function moveInto(
+  run: ApplyRun,
+  from: RelPath,
+  to: RelPath,
+  found = findEntry(run.tree, from),
+): MoveOutcome {
   if (found === undefined) throw failure('ENOENT', `${quotePath(from)} is gone`);
   const linked = canLink(found) ? tryLink(run, from, to) : 'refused';
   if (linked === 'taken') return 'taken';

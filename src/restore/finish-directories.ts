@@ -1,7 +1,7 @@
 import { comparePaths, type RelPath } from '../domain/rel-path.ts';
 import type { DirectoryEntry } from '../domain/snapshot.ts';
 import { type ApplyRun, finishStep, messageOf, note, type Step, skipStep } from './apply-run.ts';
-import { codeOf, skipReasonOf } from './failure.ts';
+import { skipReasonOf } from './failure.ts';
 import { findEntry, findReachable } from './found-entry.ts';
 
 /** Gives directories their final modes, the deepest first, so that none is closed before the work in it is done. */
@@ -10,6 +10,7 @@ export function setDirectoryModes(run: ApplyRun, steps: readonly Step[]): void {
   const deepestFirst = [...run.finalModes].sort(([a], [b]) => comparePaths(b, a));
   for (const [path, { wanted, ours }] of deepestFirst) {
     try {
+      run.tree.lookAgain();
       setMode(run, path, wanted, ours);
     } catch (error) {
       const step = steps.find((candidate) => candidate.path === path);
@@ -47,16 +48,4 @@ function setMode(run: ApplyRun, path: RelPath, wanted: number, ours: readonly nu
   }
   run.fs.chmod(run.tree.locate(path), wanted);
   run.touched.add(path);
-}
-
-/** Makes the changed names durable. A directory that its owner cannot read cannot be opened for that, and one that is gone need not. */
-export function syncDirectories(run: ApplyRun): void {
-  for (const path of run.touched) {
-    try {
-      run.fs.fsyncDirectory(run.tree.directory(path));
-    } catch (error) {
-      if (codeOf(error) === undefined) throw error;
-      if (path !== '') skipReasonOf(error, path);
-    }
-  }
 }

@@ -1,4 +1,4 @@
-import { lstatSync, readlinkSync } from 'node:fs';
+import { type BigIntStats, fstatSync, lstatSync, readlinkSync } from 'node:fs';
 import { decodeName, type RelPath, toFsPath } from '../domain/rel-path.ts';
 import type { Entry } from '../domain/snapshot.ts';
 import { codeOf } from './failure.ts';
@@ -27,17 +27,21 @@ export function findEntry(tree: WorkspaceTree, path: RelPath): FoundEntry | unde
 }
 
 function findAt(at: string): FoundEntry | undefined {
-  const stats = lstatSync(toFsPath(at), { bigint: true, throwIfNoEntry: false });
+  const path = toFsPath(at);
+  const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false });
   if (stats === undefined) return undefined;
-  const kind = stats.isFile()
-    ? 'file'
-    : stats.isDirectory()
-      ? 'directory'
-      : stats.isSymbolicLink()
-        ? 'symlink'
-        : 'special';
+  const found = describe(stats);
+  return found.kind === 'symlink' ? { ...found, target: decodeName(readlinkSync(path, 'buffer')) } : found;
+}
+
+/** What an open file is at this moment. */
+export function describeOpen(fd: number): FoundEntry {
+  return describe(fstatSync(fd, { bigint: true }));
+}
+
+function describe(stats: BigIntStats): FoundEntry {
   return {
-    kind,
+    kind: kindOf(stats),
     mode: Number(stats.mode & 0o7777n),
     size: Number(stats.size),
     mtimeNs: stats.mtimeNs,
@@ -45,8 +49,14 @@ function findAt(at: string): FoundEntry | undefined {
     links: stats.nlink,
     uid: Number(stats.uid),
     gid: Number(stats.gid),
-    target: kind === 'symlink' ? decodeName(readlinkSync(toFsPath(at), 'buffer')) : undefined,
+    target: undefined,
   };
+}
+
+function kindOf(stats: BigIntStats): FoundEntry['kind'] {
+  if (stats.isFile()) return 'file';
+  if (stats.isDirectory()) return 'directory';
+  return stats.isSymbolicLink() ? 'symlink' : 'special';
 }
 
 /** The same, where a path below something that is no directory (any more, or yet) is absent. */

@@ -27,11 +27,12 @@ export function installEntry(run: ApplyRun, step: Step): void {
 
 function makeRoom(run: ApplyRun, step: Step): boolean {
   const expected = expectedAt(step);
+  if (expected === undefined) return true;
   if (!looksLike(findEntry(run.tree, step.path), expected)) {
     skipStep(run, step, 'changed', 'It is not what the safety checkpoint holds');
     return false;
   }
-  return expected === undefined || displace(run, step);
+  return displace(run, step);
 }
 
 function place(run: ApplyRun, step: Step): 'placed' | 'taken' {
@@ -42,7 +43,7 @@ function place(run: ApplyRun, step: Step): 'placed' | 'taken' {
     step.written = findEntry(run.tree, step.path);
     return 'placed';
   }
-  const outcome = moveInto(run, step.temporaries.fresh, step.path);
+  const outcome = moveInto(run, step.temporaries.fresh, step.path, step.written);
   step.lingering = outcome === 'linked';
   return outcome === 'taken' ? 'taken' : 'placed';
 }

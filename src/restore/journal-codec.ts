@@ -12,9 +12,12 @@ const FORMAT = 1;
 
 /** JSON; nanoseconds as decimal strings, names that are not UTF-8 as lone surrogates, escaped. */
 export function encodeJournal(journal: RestoreJournal): Buffer {
-  const text = JSON.stringify({ format: FORMAT, ...journal }, (_key, value: unknown) =>
-    typeof value === 'bigint' ? value.toString() : value,
-  );
+  const actions = journal.actions.map(({ before, after, ...action }) => ({
+    ...action,
+    before: before && { ...before, mtimeNs: before.mtimeNs.toString() },
+    after: after && { ...after, mtimeNs: after.mtimeNs.toString() },
+  }));
+  const text = JSON.stringify({ format: FORMAT, ...journal, actions });
   return Buffer.from(`${text}\n`, 'utf8');
 }
 

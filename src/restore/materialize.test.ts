@@ -72,6 +72,19 @@ describe('materialize()', () => {
     expect(treeListing(`${base}/x`)).toEqual([]);
   });
 
+  test('SE-01: refuses a snapshot that names places outside before it makes anything', async () => {
+    const view = viewOf([
+      ['a', { kind: 'directory', mode: 0o755, mtimeNs: 1n, listing: 'complete' }],
+      ['a/../../evil', { kind: 'symlink', target: 'x', mtimeNs: 1n }],
+    ]);
+    await expect(
+      materialize({ view, into: `${base}/x`, content: contentOf(blobs), fs }),
+    ).rejects.toMatchObject({
+      code: 'UNSAFE_PATH',
+    });
+    expect(treeListing(base)).toEqual([]);
+  });
+
   test('leaves out what is not stored', async () => {
     const view = viewOf([['.env', { kind: 'observed', reason: 'secret', what: 'file', size: 1 }]]);
     expect(await materialize({ view, into: `${base}/x`, content: contentOf(blobs), fs })).toEqual({

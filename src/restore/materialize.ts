@@ -1,13 +1,20 @@
-import { createHash } from 'node:crypto';
-import { readdirSync } from 'node:fs';
+import { fstatSync, readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { WaymarkError } from '../domain/errors.ts';
-import { comparePaths, parentOf, quotePath, type RelPath, toFsPath } from '../domain/rel-path.ts';
+import {
+  comparePaths,
+  parentOf,
+  parseRelPath,
+  quotePath,
+  type RelPath,
+  toFsPath,
+} from '../domain/rel-path.ts';
 import type { DirectoryEntry, Entry, FileEntry, Skip, SnapshotView } from '../domain/snapshot.ts';
 import type { FileSystem } from '../platform/file-system.ts';
 import type { ContentSource } from './apply-run.ts';
 import { skipReasonOf } from './failure.ts';
 import { compileSelection } from './match-selection.ts';
+import { pourContent } from './pour-content.ts';
 import type { Selection } from './restore-plan.ts';
 import { openTree, type WorkspaceTree } from './workspace-tree.ts';
 
@@ -30,17 +37,19 @@ export interface Materialized {
 /**
  * Writes all stored entries of a snapshot into a missing or empty directory: content, modes, links.
  *
- * @throws WaymarkError `TARGET_NOT_EMPTY` before anything is written; `NO_SPACE`, `IO_ERROR`, `OBJECT_MISSING`, `OBJECT_CORRUPT` half way:
+ * @throws WaymarkError `TARGET_NOT_EMPTY`, `UNSAFE_PATH` before anything is written; `NO_SPACE`, `IO_ERROR`, `OBJECT_MISSING`, `OBJECT_CORRUPT` half way:
  * what is there by then is whole, and nothing else was touched
  */
 export async function materialize(input: MaterializeInput): Promise<Materialized> {
   const { view, fs, into } = input;
+  for (const [path] of view.nodes()) parseRelPath(path);
   prepareDirectory(fs, into);
   const { includes } = compileSelection(input.selection?.paths ?? [], [view]);
   using tree = openTree(into);
   const skips: Skip[] = [];
   const directories = new Map<RelPath, DirectoryEntry>();
   let written = 0;
+  let directory: RelPath | '' = '';
   const requireDirectory = (path: RelPath | ''): void => {
     if (path === '' || directories.has(path)) return;
     requireDirectory(parentOf(path));
@@ -52,6 +61,8 @@ export async function materialize(input: MaterializeInput): Promise<Materialized
   for (const [path, node] of view.nodes()) {
     if (node.kind === 'observed' || !includes(path)) continue;
     try {
+      if (parentOf(path) !== directory) tree.lookAgain();
+      directory = parentOf(path);
       requireDirectory(node.kind === 'directory' ? path : parentOf(path));
       await writeEntry(input, tree, path, node);
       written += 1;
@@ -105,20 +116,14 @@ async function writeFile(
   { fs, content, preserveMtime }: MaterializeInput,
   tree: WorkspaceTree,
   path: RelPath,
-  { hash, mode, mtimeNs }: FileEntry,
+  entry: FileEntry,
 ): Promise<void> {
-  const fd = fs.openWrite(tree.locate(path), { exclusive: true, mode: 0o600 });
+  const { mode, mtimeNs } = entry;
+  const fd = fs.openWrite(tree.locate(path), { exclusive: true, mode: mode & 0o777 });
   let whole = false;
   try {
-    const digest = createHash('sha256');
-    for await (const piece of content(hash)) {
-      digest.update(piece);
-      fs.write(fd, piece);
-    }
-    if (digest.digest('hex') !== hash) {
-      throw new WaymarkError('OBJECT_CORRUPT', `Blob ${hash} does not hold the content that its name says`);
-    }
-    fs.fchmod(fd, mode);
+    await pourContent(fs, fd, entry, content);
+    if ((fstatSync(fd).mode & 0o7777) !== mode) fs.fchmod(fd, mode);
     whole = true;
   } finally {
     fs.close(fd);

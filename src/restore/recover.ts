@@ -44,7 +44,12 @@ export interface RecoverInput {
 export async function recoverRestore(input: RecoverInput): Promise<ApplyResult> {
   const { journal, mode } = input;
   using tree = openTree(journal.workspace.path);
-  const run = startRun({ ...input, tree, preserveMtime: mode === 'abort' || journal.preserveMtime });
+  const run = startRun({
+    ...input,
+    root: journal.workspace.path,
+    tree,
+    preserveMtime: mode === 'abort' || journal.preserveMtime,
+  });
   unlockDirectories(run, directoriesToUnlock(run, journal));
   const recovered = journal.actions.map((action, n) => planRecovery(run, journal, action, n, mode));
   const steps = recovered.flatMap(({ step }) => (step === undefined ? [] : [step]));
@@ -77,6 +82,7 @@ function planRecovery(
   const ends: Ends = { before, after, goal: mode === 'continue' ? after : before };
   const probe = newStep(action, journal.operationId, n);
   try {
+    run.tree.lookAgain();
     const prepared = isReachable(run.tree, path) && recoverTemporaries(run, probe, ends);
     if (probe.state === 'skipped') return { action, settled: false, step: undefined };
     const found = findReachable(run.tree, path);

@@ -30,11 +30,13 @@ export function lockedDirectories(
     }
   }
   const locked: UnlockedDirectory[] = [];
-  for (const [path, bits] of needed) {
-    const mode = directoryMode(tree, path);
-    if (mode !== undefined && (mode & bits) !== bits) locked.push({ path, mode });
+  const missing = new Set<RelPath | ''>();
+  for (const [path, bits] of [...needed].sort(([a], [b]) => comparePaths(a, b))) {
+    const mode = missing.has(parentOf(path)) ? undefined : directoryMode(tree, path);
+    if (mode === undefined) missing.add(path);
+    else if ((mode & bits) !== bits) locked.push({ path, mode });
   }
-  return locked.sort((a, b) => comparePaths(a.path, b.path));
+  return locked;
 }
 
 function directoryMode(tree: WorkspaceTree, path: RelPath): number | undefined {

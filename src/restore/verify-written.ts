@@ -5,6 +5,7 @@ import { type FoundEntry, findReachable } from './found-entry.ts';
 
 /** Looks once more at every path that was changed; what is not as it was left was changed by somebody else since. */
 export function verifyWritten(run: ApplyRun, steps: readonly Step[]): void {
+  run.tree.lookAgain();
   for (const step of steps) {
     if (step.state !== 'done') continue;
     try {

@@ -1,4 +1,4 @@
-import { closeSync, constants, existsSync, fstatSync, lstatSync, openSync, readlinkSync } from 'node:fs';
+import { accessSync, closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync } from 'node:fs';
 import {
   ancestorsOf,
   baseNameOf,
@@ -18,8 +18,9 @@ const OPEN_DIRECTORY = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 const MAX_HANDLES = 128;
 
 /**
- * Gives names below a root that no symlink can lead astray: a path handed out lies in the directory that the root's tree has at that place
- * at this moment, on the root's own device.
+ * Gives names below a root that no symlink can lead astray: a path handed out lies in the directory that the root's tree had at that place
+ * when it was last looked at, on the root's own device. Looking costs a call for each directory, so the user says when
+ * ({@link lookAgain}): before each step that changes something.
  */
 export interface WorkspaceTree extends Disposable {
   /**
@@ -30,6 +31,8 @@ export interface WorkspaceTree extends Disposable {
   locate(path: RelPath): string;
   /** The same for a directory itself; `''` is the root. */
   directory(path: RelPath | ''): string;
+  /** From here on, no directory is taken for what it was before without a look. */
+  lookAgain(): void;
   /** Drops what is remembered of a directory that is gone, and of all below it. */
   forget(path: RelPath): void;
 }
@@ -40,7 +43,13 @@ export function openTree(root: string, handles = canUseHandles()): WorkspaceTree
 }
 
 function canUseHandles(): boolean {
-  return process.platform === 'linux' && existsSync('/proc/self/fd');
+  if (process.platform !== 'linux') return false;
+  try {
+    accessSync('/proc/self/fd', constants.R_OK | constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 interface Handle {
@@ -49,21 +58,28 @@ interface Handle {
   readonly at: string;
   /** where the kernel says the directory is as long as nobody moved it; bytes as latin1 */
   readonly place: string;
+  /** the look at which it was still there */
+  look: number;
 }
 
 function openHandles(root: string): WorkspaceTree {
   const top = openTop(root);
   const device = fstatSync(top.fd).dev;
   const handles = new Map<RelPath, Handle>();
+  let look = 0;
 
   function handleOf(path: RelPath | ''): Handle {
-    if (path === '') return stillThere(top) ? top : moved(root);
-    const known = handles.get(path);
-    if (known !== undefined && stillThere(known)) return known;
+    const known = path === '' ? top : handles.get(path);
+    if (known !== undefined && known.look === look) return known;
+    if (known !== undefined && stillThere(known)) {
+      known.look = look;
+      return known;
+    }
+    if (path === '') throw failure('ENOENT', `${root} was moved away`);
     if (known !== undefined) forget(path);
     const parent = handleOf(parentOf(path));
     const name = baseNameOf(path);
-    const handle = openHandle(`${parent.at}/${name}`, `${parent.place}/${bytesOf(name)}`);
+    const handle = openHandle(`${parent.at}/${name}`, `${parent.place}/${bytesOf(name)}`, look);
     if (fstatSync(handle.fd).dev !== device) {
       closeSync(handle.fd);
       throw failure('EXDEV', `${path} is on another device`);
@@ -92,6 +108,9 @@ function openHandles(root: string): WorkspaceTree {
   return {
     locate: (path) => `${handleOf(parentOf(path)).at}/${baseNameOf(path)}`,
     directory: (path) => `${handleOf(path).at}/.`,
+    lookAgain: () => {
+      look += 1;
+    },
     forget,
     [Symbol.dispose]() {
       for (const { fd } of handles.values()) closeSync(fd);
@@ -102,13 +121,13 @@ function openHandles(root: string): WorkspaceTree {
 }
 
 function openTop(root: string): Handle {
-  const { fd, at } = openHandle(root, '');
-  return { fd, at, place: readlinkSync(at, 'latin1') };
+  const { fd, at } = openHandle(root, '', 0);
+  return { fd, at, place: readlinkSync(at, 'latin1'), look: 0 };
 }
 
-function openHandle(path: string, place: string): Handle {
+function openHandle(path: string, place: string, look: number): Handle {
   const fd = openSync(toFsPath(path), OPEN_DIRECTORY);
-  return { fd, at: `/proc/self/fd/${fd}`, place };
+  return { fd, at: `/proc/self/fd/${fd}`, place, look };
 }
 
 function stillThere({ at, place }: Handle): boolean {
@@ -117,10 +136,6 @@ function stillThere({ at, place }: Handle): boolean {
 
 function bytesOf(path: string): string {
   return encodeName(path).toString('latin1');
-}
-
-function moved(path: string): never {
-  throw failure('ENOENT', `${path} was moved away`);
 }
 
 function checkedPaths(root: string): WorkspaceTree {
@@ -141,6 +156,7 @@ function checkedPaths(root: string): WorkspaceTree {
   return {
     locate: (path) => `${directory(parentOf(path))}/${baseNameOf(path)}`,
     directory,
+    lookAgain: () => {},
     forget: () => {},
     [Symbol.dispose]() {},
   };

@@ -1,3 +1,4 @@
+import { parentOf, type RelPath } from '../domain/rel-path.ts';
 import type { FileEntry } from '../domain/snapshot.ts';
 import {
   type ApplyRun,
@@ -11,13 +12,16 @@ import {
 import { skipReasonOf } from './failure.ts';
 import { type FoundEntry, findEntry, looksLike } from './found-entry.ts';
 import { installEntry } from './install-entry.ts';
+import { MANY, syncClosedFiles } from './sync-written.ts';
 import { removeTemporary, writeTemporary } from './write-temporary.ts';
 
-/** Files written, and synced together, before they are put in place: bounds the open files. */
-const BATCH = 128;
+/** Files written, and synced together, before they are put in place. Those of a small batch stay open for their sync. */
+const SMALL_BATCH = 128;
+const LARGE_BATCH = 8192;
 
 interface Written {
   readonly step: Step;
+  /** undefined: a link, or a file that is closed already */
   readonly fd: number | undefined;
 }
 
@@ -26,18 +30,30 @@ interface Written {
  * checked and on the disk under a temporary name before anything that lies at its path is moved.
  */
 export async function writeEntries(run: ApplyRun, steps: readonly Step[]): Promise<void> {
+  const coming = steps.filter(({ state, action }) => state === 'waiting' && action.after !== undefined);
+  const many = coming.filter(({ action: { action, after } }) => after?.kind === 'file' && action !== 'mode');
+  const large = many.length >= MANY;
   const batch: Written[] = [];
   try {
-    for (const step of steps) {
-      if (step.state !== 'waiting' || step.action.after === undefined) continue;
+    let directory: RelPath | '' | undefined;
+    for (const step of coming) {
+      // What is written here is not at its path yet; putting it there looks at the directory once more.
+      if (parentOf(step.path) !== directory) run.tree.lookAgain();
+      directory = parentOf(step.path);
       const written = await prepare(run, step);
-      if (written !== undefined) batch.push(written);
-      if (batch.length >= BATCH) install(run, batch);
+      if (written === undefined) continue;
+      batch.push(large ? closed(run, written) : written);
+      if (batch.length >= (large ? LARGE_BATCH : SMALL_BATCH)) install(run, batch, large);
     }
-    install(run, batch);
+    install(run, batch, large);
   } finally {
     for (const { fd } of batch) if (fd !== undefined) run.fs.close(fd);
   }
+}
+
+function closed(run: ApplyRun, { step, fd }: Written): Written {
+  if (fd !== undefined) run.fs.close(fd);
+  return { step, fd: undefined };
 }
 
 /** Makes directories and mode changes at once; gives what is to be put in place later. */
@@ -49,8 +65,9 @@ async function prepare(run: ApplyRun, step: Step): Promise<Written | undefined> 
       makeDirectory(run, step, after.mode);
       return undefined;
     }
-    const found = findEntry(run.tree, step.path);
-    if (!looksLike(found, expectedAt(step))) {
+    const expected = expectedAt(step);
+    const found = expected === undefined ? undefined : findEntry(run.tree, step.path);
+    if (!looksLike(found, expected)) {
       skipStep(run, step, 'changed', 'It is not what the safety checkpoint holds');
       if (step.prepared) removeTemporary(run, step);
       return undefined;
@@ -95,10 +112,16 @@ function changeFileMode(run: ApplyRun, step: Step, after: FileEntry, found: Foun
   finishStep(run, step);
 }
 
-function install(run: ApplyRun, batch: Written[]): void {
+function install(run: ApplyRun, batch: Written[], large: boolean): void {
+  if (large) {
+    const files = batch.filter(({ step }) => step.written?.kind === 'file');
+    syncClosedFiles(
+      run,
+      files.map(({ step }) => step),
+    );
+  }
   for (const { step, fd } of batch) {
-    if (fd === undefined) continue;
-    attempt(run, step, () => run.fs.fsync(fd));
+    if (fd !== undefined) attempt(run, step, () => run.fs.fsync(fd));
     if (step.state === 'skipped') removeTemporary(run, step);
   }
   for (let next = batch.shift(); next !== undefined; next = batch.shift()) {

@@ -1,10 +1,8 @@
-import { createHash } from 'node:crypto';
-import { fstatSync } from 'node:fs';
-import { WaymarkError } from '../domain/errors.ts';
 import type { FileEntry } from '../domain/snapshot.ts';
 import { type ApplyRun, note, type Step } from './apply-run.ts';
 import { codeOf, skipReasonOf } from './failure.ts';
-import { type FoundEntry, findEntry } from './found-entry.ts';
+import { describeOpen, type FoundEntry } from './found-entry.ts';
+import { pourContent } from './pour-content.ts';
 
 /**
  * Writes the file that is to lie at a step's path under its temporary name: content (its hash is checked on the way), owner of what it
@@ -20,16 +18,19 @@ export async function writeTemporary(
   replaced: FoundEntry | undefined,
 ): Promise<number> {
   const { fresh } = step.temporaries;
-  const fd = run.fs.openWrite(run.tree.locate(fresh), { exclusive: true, mode: 0o600 });
+  const fd = run.fs.openWrite(run.tree.locate(fresh), { exclusive: true, mode: after.mode & 0o777 });
   try {
-    await pour(run, fd, after);
-    const mode = after.mode & (keepOwner(run, step, fd, replaced) ? 0o7777 : 0o777);
-    run.fs.fchmod(fd, mode);
-    const given = fstatSync(fd).mode & 0o7777;
-    if (given !== after.mode)
-      note(run, step.path, 'blocked', `Restored with mode ${octal(given)} instead of ${octal(after.mode)}`);
-    if (run.preserveMtime) keepMtime(run, step, after.mtimeNs);
-    step.written = findEntry(run.tree, fresh);
+    await pourContent(run.fs, fd, after, run.content);
+    const kept = replaced === undefined || keepOwner(run, step, fd, replaced);
+    const wanted = after.mode & (kept ? 0o7777 : 0o777);
+    step.written = setMode(run, fd, wanted);
+    const { mode } = step.written;
+    if (mode !== after.mode)
+      note(run, step.path, 'blocked', `Restored with mode ${octal(mode)} instead of ${octal(after.mode)}`);
+    if (run.preserveMtime) {
+      keepMtime(run, step, after.mtimeNs);
+      step.written = describeOpen(fd);
+    }
     return fd;
   } catch (error) {
     run.fs.close(fd);
@@ -38,23 +39,17 @@ export async function writeTemporary(
   }
 }
 
-async function pour(run: ApplyRun, fd: number, { hash, size }: FileEntry): Promise<void> {
-  const digest = createHash('sha256');
-  let written = 0;
-  for await (const piece of run.content(hash)) {
-    digest.update(piece);
-    written += piece.length;
-    if (piece.length > 0) run.fs.write(fd, piece);
-  }
-  if (digest.digest('hex') !== hash || written !== size) {
-    throw new WaymarkError('OBJECT_CORRUPT', `Blob ${hash} does not hold the content that its name says`);
-  }
+/** The umask took bits away, and setuid, setgid and sticky bits never come with the opening. */
+function setMode(run: ApplyRun, fd: number, wanted: number): FoundEntry {
+  const opened = describeOpen(fd);
+  if (opened.mode === wanted) return opened;
+  run.fs.fchmod(fd, wanted);
+  return describeOpen(fd);
 }
 
 /** @returns whether the file belongs to whom it belonged before */
-function keepOwner(run: ApplyRun, step: Step, fd: number, replaced: FoundEntry | undefined): boolean {
-  if (replaced === undefined) return true;
-  const { uid, gid } = fstatSync(fd);
+function keepOwner(run: ApplyRun, step: Step, fd: number, replaced: FoundEntry): boolean {
+  const { uid, gid } = describeOpen(fd);
   if (uid === replaced.uid && gid === replaced.gid) return true;
   try {
     run.fs.chown(run.tree.locate(step.temporaries.fresh), replaced.uid, replaced.gid);
