@@ -98,10 +98,15 @@ export async function revertDecision(
 }
 
 /** The checkpoint from before the decision's first attempt. @throws WaymarkError `BUSINESS_RULE_VIOLATION` where none was taken or kept */
-function checkpointBefore({ checkpointRecords }: PlanHome, decision: Decision): CheckpointId {
+function checkpointBefore({ checkpointRecords, repository }: PlanHome, decision: Decision): CheckpointId {
+  // A parallel group begins with its first subplan.
+  const lanes = repository
+    .decisions(decision.planId)
+    .filter(({ parentId, lane }) => parentId === decision.id && lane !== null);
+  const ids: readonly string[] = [decision.id, ...lanes.map(({ id }) => id)];
   const own = checkpointRecords
     .listByPlan(decision.planId)
-    .filter(({ decision_id: id }) => id === decision.id)
+    .filter(({ decision_id: id }) => id !== null && ids.includes(id))
     .filter(({ checkpoint_type: type }) => type === 'pre_write' || type === 'pre_subplan');
   const first = own.at(-1);
   if (first !== undefined) return first.checkpoint_id;

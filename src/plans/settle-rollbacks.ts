@@ -16,9 +16,7 @@ import { applyDecisionRollback, planDecisionRollback } from './rollback-decision
 export function settleRollbacks(planHome: PlanHome, plan: Plan): void {
   const { repository } = planHome;
   for (const child of repository.plans({ parentId: plan.id })) settleRollbacks(planHome, child);
-  const rollbacks = repository
-    .rollbacks(plan.id)
-    .filter(({ state }) => state === 'pending' || state === 'done');
+  const rollbacks = repository.rollbacks(plan.id).filter(({ state }) => state !== 'abandoned');
   if (rollbacks.length === 0 || !sandboxExists(plan)) return;
   const context = contextFor(planHome, plan, plan.sandbox.path);
   const operations = context.catalog.operations({ dirHash: context.identity.dirHash });
@@ -26,8 +24,11 @@ export function settleRollbacks(planHome: PlanHome, plan: Plan): void {
   for (const rollback of rollbacks) {
     if (rollback.state === 'pending')
       settlePending(planHome, plan, rollback, operations.find(isRestoreOf(rollback, undone)));
-    else if (rollback.operationId !== null && undone.has(rollback.operationId))
-      takeBackMarks(planHome, plan, rollback);
+    else if (rollback.operationId !== null) {
+      const isUndone = undone.has(rollback.operationId);
+      if (isUndone && rollback.state === 'done') takeBackMarks(planHome, plan, rollback);
+      if (!isUndone && rollback.state === 'undone') markAgain(planHome, plan, rollback);
+    }
   }
 }
 
@@ -86,5 +87,20 @@ function takeBackMarks(planHome: PlanHome, plan: Plan, rollback: PlanRollback): 
       applyDecisionRollback(repository, back, { mark: 'rolled_back', markSeq: seq, state: 'queued' });
     }
     repository.changeRollback(rollback.id, { state: 'undone' });
+  });
+}
+
+/** The undo of its restore was taken back: the files are those of the checkpoint once more. */
+function markAgain({ repository, log, ...rest }: PlanHome, plan: Plan, rollback: PlanRollback): void {
+  const planHome = { repository, log, ...rest };
+  const record = planHome.checkpointRecords.get(rollback.checkpointId);
+  if (record === undefined) return;
+  const seq = momentOf(repository, plan, planCheckpointOf(record));
+  const { checkpointId } = rollback;
+  log.atomically('rollback-redone', () => {
+    const event = log.record({ planId: plan.id, kind: 'rolled_back', checkpointId });
+    const back = planDecisionRollback(repository, ownerOf(planHome, plan), seq);
+    applyDecisionRollback(repository, back, { mark: 'rolled_back', markSeq: event.seq, state: 'queued' });
+    repository.changeRollback(rollback.id, { state: 'done', seq: event.seq });
   });
 }

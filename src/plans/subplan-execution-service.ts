@@ -2,18 +2,19 @@ import type { PlanRepository } from '../catalog/plans/plan-repository.ts';
 import type { Trigger } from '../config/settings.ts';
 import type { Decision } from '../domain/decision.ts';
 import { WaymarkError } from '../domain/errors.ts';
+import type { CheckpointId } from '../domain/ids.ts';
 import { type Plan, type RecordedError, recordedError } from '../domain/plan.ts';
-import { AutomaticCheckpoints } from './automatic-checkpoints.ts';
 import type { CheckpointService } from './checkpoint-service.ts';
 import type { ParallelStep, PlanDocument, SubplanSandbox, SubplanStep } from './document/plan-document.ts';
 import { refuseOverlaps } from './lane-overlaps.ts';
-import { newDecision, newPlan, type RecordSource } from './new-records.ts';
+import { newPlan, type RecordSource } from './new-records.ts';
 import type { PlanLog } from './plan-log.ts';
 import { movePlan } from './plan-phases.ts';
 import type { PlanSandboxes } from './plan-sandboxes.ts';
 import type { PlanScope } from './plan-scope.ts';
 import { runLimited } from './run-limited.ts';
 import type { SandboxResults, Waves } from './sandbox-results.ts';
+import { SubplanDecisions } from './subplan-decisions.ts';
 import type { ExecutePlan } from './surroundings.ts';
 
 export interface SubplanExecutionServiceOptions extends RecordSource {
@@ -38,20 +39,16 @@ interface Lane {
 /** Executes subplans, one after another or side by side. Fires `on_subplan_spawn` once for each, before its first attempt. */
 export class SubplanExecutionService {
   readonly #options: SubplanExecutionServiceOptions;
-  readonly #automatic: AutomaticCheckpoints;
+  readonly #decisions: SubplanDecisions;
 
   constructor(options: SubplanExecutionServiceOptions) {
     this.#options = options;
-    this.#automatic = new AutomaticCheckpoints({
-      checkpointService: options.checkpointService,
-      autoCreateOn: options.autoCreateOn,
-      log: options.log,
-    });
+    this.#decisions = new SubplanDecisions(options);
   }
 
   /** Runs a subplan, again where it fails and may be retried: from the step that failed on. Nothing is thrown for a subplan that fails. */
   async run(scope: PlanScope, step: SubplanStep, queued: Decision, execute: ExecutePlan): Promise<Decision> {
-    const decision = await this.#spawned(scope, queued);
+    const decision = this.#decisions.start(queued, await this.#decisions.beforeSpawn(scope, queued));
     return this.#settled(decision, async () => {
       const lane = await this.#lane(scope, decision, step.subplan, step.sandbox);
       const done = await this.#attempts(scope, lane, step.retry, scope.inWave, execute);
@@ -67,22 +64,24 @@ export class SubplanExecutionService {
     queued: Decision,
     execute: ExecutePlan,
   ): Promise<Decision> {
-    const group = this.#start(queued, null);
+    const waiting: { readonly decision: Decision; readonly before: CheckpointId | null }[] = [];
+    for (const [at, document] of step.parallel.entries()) {
+      const decision = this.#decisions.lane(queued, at, `subplan ${document.name}`);
+      waiting.push({ decision, before: await this.#decisions.beforeSpawn(scope, decision) });
+    }
+    const group = this.#decisions.start(queued, waiting[0]?.before ?? null);
     return this.#settled(group, async () => {
-      const waiting: Decision[] = [];
-      for (const [at, document] of step.parallel.entries()) {
-        waiting.push(await this.#spawned(scope, this.#laneDecision(group, at, document)));
-      }
       const lanes: Lane[] = [];
       for (const [at, document] of step.parallel.entries()) {
-        const decision = waiting[at];
-        if (decision?.state !== 'complete' && decision !== undefined)
-          lanes.push(await this.#lane(scope, decision, document, step.sandbox));
+        const lane = waiting[at];
+        if (lane === undefined || lane.decision.state === 'complete') continue;
+        const decision = this.#decisions.start(lane.decision, lane.before);
+        lanes.push(await this.#lane(scope, decision, document, step.sandbox));
       }
       const done = await this.#inWave(scope, lanes, step, execute);
       for (const lane of done) {
         if (lane.plan.error !== null)
-          this.#finish(lane.decision, recordedError(failed(lane, lane.plan.error)));
+          this.#decisions.finish(lane.decision, recordedError(failed(lane, lane.plan.error)));
       }
       const broken = done.find(({ plan }) => plan.error !== null);
       if (broken?.plan.error && !step.continueOnError) throw failed(broken, broken.plan.error);
@@ -142,88 +141,14 @@ export class SubplanExecutionService {
     }
   }
 
-  /** Fires the trigger before the first attempt and marks the decision as under way. */
-  async #spawned(scope: PlanScope, decision: Decision): Promise<Decision> {
-    if (decision.startedSeq !== null)
-      return decision.state === 'errored' ? this.#start(decision, null) : decision;
-    const before = await this.#automatic.fire({
-      trigger: 'on_subplan_spawn',
-      planId: decision.planId,
-      decisionId: decision.id,
-      inWave: scope.inWave,
-    });
-    return this.#start(decision, before);
-  }
-
-  #start(decision: Decision, before: Decision['checkpointBefore']): Decision {
-    const { repository, log } = this.#options;
-    const { id, planId, attempts } = decision;
-    return log.atomically('subplan-started', () => {
-      const event = log.record({
-        planId,
-        decisionId: id,
-        kind: 'step_started',
-        data: { attempt: attempts + 1 },
-      });
-      return repository.changeDecision(id, {
-        state: 'processing',
-        attempts: attempts + 1,
-        checkpointBefore: before ?? decision.checkpointBefore,
-        startedAt: decision.startedAt ?? event.at,
-        startedSeq: decision.startedSeq ?? event.seq,
-        finishedAt: null,
-        finishedSeq: null,
-        error: null,
-      });
-    });
-  }
-
-  #finish(decision: Decision, error: RecordedError | null): Decision {
-    const { repository, log } = this.#options;
-    const { id, planId } = decision;
-    return log.atomically('subplan-finished', () => {
-      const data = { succeeded: error === null, error };
-      const event = log.record({ planId, decisionId: id, kind: 'step_finished', data });
-      return repository.changeDecision(id, {
-        state: error === null ? 'complete' : 'errored',
-        finishedAt: event.at,
-        finishedSeq: event.seq,
-        error,
-      });
-    });
-  }
-
   async #settled(decision: Decision, body: () => Promise<void>): Promise<Decision> {
     try {
       await body();
     } catch (error) {
       if (!(error instanceof WaymarkError)) throw error;
-      return this.#finish(decision, recordedError(error));
+      return this.#decisions.finish(decision, recordedError(error));
     }
-    return this.#finish(decision, null);
-  }
-
-  #laneDecision(group: Decision, lane: number, document: PlanDocument): Decision {
-    const { repository, log } = this.#options;
-    const { planId, step } = group;
-    const present = repository
-      .decisions(planId)
-      .find((known) => known.step === step && known.lane === lane && known.mark === null);
-    if (present !== undefined) return present;
-    const title = `subplan ${document.name}`;
-    const decision = newDecision(this.#options, {
-      planId,
-      parentId: group.id,
-      step,
-      lane,
-      kind: 'subplan',
-      title,
-    });
-    return log.atomically('lane-queued', () => {
-      repository.addDecision(decision);
-      log.record({ planId, decisionId: decision.id, kind: 'step_queued', data: { step, lane, title } });
-      return decision;
-    });
+    return this.#decisions.finish(decision, null);
   }
 
   /** Finds the plan that the decision spawned, or spawns it, and makes its sandbox ready. */
@@ -290,7 +215,7 @@ export class SubplanExecutionService {
     }
     for (const lane of lanes) {
       await this.#bring(scope, lane);
-      this.#finish(lane.decision, null);
+      this.#decisions.finish(lane.decision, null);
     }
   }
 

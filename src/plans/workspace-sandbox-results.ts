@@ -2,7 +2,7 @@ import type { RestoreResult } from '../checkpoints/api.ts';
 import { changeWorkspace } from '../checkpoints/change-workspace.ts';
 import { createCheckpoint } from '../checkpoints/create-checkpoint.ts';
 import type { WorkspaceContext } from '../checkpoints/home-context.ts';
-import { lookAt } from '../checkpoints/look-at.ts';
+import { lookAtPaths } from '../checkpoints/look-at-paths.ts';
 import { openSnapshot } from '../checkpoints/open-snapshot.ts';
 import { pin } from '../checkpoints/pin.ts';
 import { presentState } from '../checkpoints/present.ts';
@@ -16,7 +16,7 @@ import type { PathChange } from '../domain/operation.ts';
 import { overlayView } from '../domain/overlay-view.ts';
 import type { Plan } from '../domain/plan.ts';
 import type { RelPath } from '../domain/rel-path.ts';
-import type { Skip, SnapshotNode } from '../domain/snapshot.ts';
+import { isStored, type Skip } from '../domain/snapshot.ts';
 import { planUndo } from '../restore/plan-undo.ts';
 import { compileScope } from '../workspace/scope/scope.ts';
 import { contextFor, type PlanHome } from './plan-home.ts';
@@ -138,12 +138,10 @@ async function prepareBring(context: WorkspaceContext, changes: readonly PathCha
   const store = context.store('cas', context.identity);
   const present = await presentState(context, store);
   const scope = compileScope(present.view.rules);
-  const edits = new Map<RelPath, SnapshotNode | undefined>(present.view.edits);
-  for (const { path } of changes) {
-    const node = edits.has(path) ? edits.get(path) : present.view.get(path);
-    if ((node === undefined || node.kind === 'observed') && !scope.isSecret(path))
-      edits.set(path, lookAt(context.identity.path, path, present.draft.read));
-  }
+  const unseen = changes
+    .map(({ path }) => path)
+    .filter((path) => !isStored(present.view.get(path)) && !scope.isSecret(path));
+  const edits = new Map([...present.view.edits, ...lookAtPaths(context.identity.path, present, unseen)]);
   const view = overlayView(present.view.base, edits, present.view.rules, present.view.truncated);
   const isSecret = (path: RelPath) => scope.isSecret(path);
   const plan = planUndo({ changes, present: view, selection: { paths: [] }, force: false, isSecret });

@@ -122,6 +122,34 @@ describe('plan correct', () => {
     expect(seen(scene)).toBe('Guidance:\n- other way\n\nin\n');
   });
 
+  test('reverts a parallel group with everything in it', async () => {
+    await using scene = await planScene();
+    const file = scene.planFile({
+      steps: [
+        {
+          parallel: ['x', 'y'].map((name) => ({
+            name,
+            steps: [{ tool: 'write_file', path: name, content: name }],
+          })),
+        },
+      ],
+    });
+    const plan = await scene.plans.run({ file, workspace: scene.root });
+    const [group] = scene.plans.tree(plan.id).decisions;
+    const result = await scene.plans.correct({
+      decision: group?.decision.id ?? '',
+      mode: 'revert',
+      guidance: 'g',
+    });
+    expect(result.correction?.replaced).toHaveLength(5);
+    expect(result.plan).toMatchObject({ state: 'complete' });
+    expect(scene.plans.tree(plan.id).decisions.map(({ decision }) => decision.mark)).toEqual([
+      'superseded',
+      null,
+    ]);
+    expect(readFileSync(join(scene.root, 'y'), 'utf8')).toBe('y');
+  });
+
   test('refuses what it cannot correct', async () => {
     await using scene = await planScene({ toml: `${AGENT}[core.checkpoints]\nauto_create_on = []\n` });
     const plan = await scene.plans.run({ file: threeAgents(scene), workspace: scene.root });

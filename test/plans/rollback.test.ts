@@ -110,6 +110,23 @@ describe('plan rollback', () => {
     expect(runsOf(scene)).toBe('123');
   });
 
+  test('is done again by redo', async () => {
+    await using scene = await planScene();
+    const plan = await scene.plans.run({ file: logged(scene), workspace: scene.root });
+    await scene.plans.rollback({
+      plan: plan.id,
+      checkpoint: await checkpointOf(scene, plan.id, 2, 'pre_write'),
+    });
+    const workspace = await scene.workspace();
+    await workspace.undo({ confirm: 'always' });
+    expect(await scene.plans.resume(plan.id)).toMatchObject({ state: 'complete' });
+    await workspace.redo({ confirm: 'always' });
+    expect(text(scene, 'last')).toBe('2\n');
+    expect(await scene.plans.resume(plan.id)).toMatchObject({ state: 'complete' });
+    expect(text(scene, 'last')).toBe('3\n');
+    expect(runsOf(scene)).toBe('1233');
+  });
+
   test('works again after running on, also to a moment before an earlier rollback', async () => {
     await using scene = await planScene();
     const plan = await scene.plans.run({ file: logged(scene), workspace: scene.root });
