@@ -13,6 +13,7 @@ import { run } from './runs/run.ts';
 import { wave } from './runs/wave.ts';
 import type { WaymarkHome } from './waymark-home.ts';
 import { identifyWorkspace, refuseReason } from './workspace/identity.ts';
+import { worktreeOperations } from './worktree-operations.ts';
 
 /**
  * Opens Waymark on a home directory.
@@ -63,13 +64,17 @@ function openWorkspace(
 ): Workspace {
   const identity = identifyWorkspace(directory);
   const { temporaryDirectory, userHome } = options;
-  const refused = refuseReason(identity, { home: options.home, temporaryDirectory, userHome }, allowRoot);
-  if (refused !== undefined) throw new WaymarkError('WORKSPACE_REFUSED', refused);
+  const requirePlace = (path: string): void => {
+    const refused = refuseReason({ path }, { home: options.home, temporaryDirectory, userHome }, allowRoot);
+    if (refused !== undefined) throw new WaymarkError('WORKSPACE_REFUSED', refused);
+  };
+  requirePlace(identity.path);
   const contexts = serviceContexts(home, identity);
   return {
     ...checkpointService(contexts),
     run: (runOptions, body) => contexts.warning((inside) => run(inside, runOptions, body)),
     wave: (waveOptions, body) => wave(contexts.plain, waveOptions, body),
+    ...worktreeOperations(contexts, requirePlace),
   };
 }
 

@@ -1,4 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
+import { constants } from 'node:os';
 import { openSqliteCatalog } from './catalog/sqlite/sqlite-catalog.ts';
 import type { HomeContext } from './checkpoints/home-context.ts';
 import { rebuildCatalog } from './checkpoints/rebuild-catalog.ts';
@@ -11,6 +12,7 @@ import { createGit } from './platform/git-process.ts';
 import { type HomeLayout, homeLayout } from './platform/home-layout.ts';
 import { createIds } from './platform/ids.ts';
 import { createFileSystem } from './platform/node-file-system.ts';
+import { withoutRepositoryVariables } from './platform/repository-variables.ts';
 import { spawnCommand } from './platform/spawn-command.ts';
 import { moveDatabase } from './platform/sqlite.ts';
 import { createLocks } from './platform/sqlite-locks.ts';
@@ -51,14 +53,14 @@ export async function openHome(options: OpenOptions): Promise<OpenHome> {
     unusableStores: stores.unusable,
     settings: (workspace) =>
       resolveSettings({ workspace, home: options.home, userFile: options.userFile, environment }),
-    runCommand: async (shell, cwd) => {
-      const { exitCode } = await spawnCommand({
-        command: { shell },
+    runCommand: async (command, cwd, { aside = false } = {}) => {
+      const { exitCode, signal } = await spawnCommand({
+        command: { shell: aside ? `exec </dev/null >&2\n${command}` : command },
         cwd,
-        env: environment,
+        env: aside ? { ...withoutRepositoryVariables(environment), PWD: cwd } : environment,
         stdio: 'inherit',
       });
-      return exitCode ?? 1;
+      return exitCode ?? 128 + (signal === null ? 0 : constants.signals[signal]);
     },
   };
   const rebuilt = await completeCatalog(context);

@@ -7,7 +7,7 @@ import type { SnapshotStore, WrittenSnapshot } from '../stores/snapshot-store.ts
 import type { Observation, ScopeSource } from '../workspace/observation.ts';
 import { type CheckpointOrigin, commitCheckpoint, type DescribedSnapshot } from './commit-checkpoint.ts';
 import type { WorkspaceContext } from './home-context.ts';
-import { observe } from './present.ts';
+import { observe, type Reach } from './present.ts';
 import { selectedDraft } from './selected-draft.ts';
 import { keepCache, noteBase, trustedCache } from './trusted-cache.ts';
 
@@ -25,6 +25,8 @@ export interface CaptureInput {
   readonly sameAs?: (root: string) => Checkpoint | undefined;
   /** Nothing is taken when the workspace equals the engine's newest capture. */
   readonly onlyIfChanged?: boolean;
+  /** Beyond `in_scope` the stat cache is left as it is. */
+  readonly reach?: Reach;
   readonly signal?: AbortSignal;
 }
 
@@ -36,8 +38,10 @@ export async function capture(
   store: SnapshotStore,
   input: CaptureInput,
 ): Promise<CaptureOutcome | undefined> {
-  const trusted = await trustedCache(context, store);
-  const observation = await observe(context, trusted?.cache, input.scope, input.signal);
+  const { reach = 'in_scope', signal } = input;
+  // What is removed afterwards is read, not remembered.
+  const trusted = reach === 'everything' ? undefined : await trustedCache(context, store);
+  const observation = await observe(context, trusted?.cache, input.scope, { reach, signal });
   if (observation.kind === 'too_many_files') return observation;
   if (input.onlyIfChanged && observation.unchanged) return undefined;
   const draft =
@@ -53,7 +57,8 @@ export async function capture(
     return earlier === undefined ? await describe(store, draft, written, observation) : undefined;
   });
   const fresh = !observation.unchanged || stats.filesRead > 0 || trusted === undefined;
-  if (written !== undefined && draft === observation.draft && fresh) {
+  const keeps = reach === 'in_scope' && draft === observation.draft && fresh;
+  if (written !== undefined && keeps) {
     await keepCache(
       context,
       store,

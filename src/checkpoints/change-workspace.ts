@@ -1,7 +1,7 @@
 import type { Checkpoint } from '../domain/checkpoint.ts';
 import { summarize } from '../domain/diff.ts';
 import { WaymarkError } from '../domain/errors.ts';
-import { type OperationId, parseUlid, type SessionId } from '../domain/ids.ts';
+import { type OperationId, parseUlid, type RunId, type SessionId } from '../domain/ids.ts';
 import type { Operation, OperationKind } from '../domain/operation.ts';
 import { comparePaths } from '../domain/rel-path.ts';
 import type { Skip } from '../domain/snapshot.ts';
@@ -27,6 +27,8 @@ export interface WorkspaceChange {
   readonly kind: Extract<OperationKind, 'restore' | 'undo' | 'redo' | 'apply'>;
   readonly target: Checkpoint | undefined;
   readonly takesBack: OperationId | null;
+  /** the run whose result is brought; default: the run this is done in */
+  readonly runId?: RunId;
   readonly description: string;
   /** the safety checkpoint's */
   readonly reason: 'pre-restore-safety' | 'pre-restore-safety-file';
@@ -81,7 +83,7 @@ export async function changeWorkspace(
     const outcome = await executePlan(context, store, {
       operation,
       plan: safety.plan,
-      target: change.target,
+      target: prepared.contents ?? change.target,
       safety: safety.checkpoint,
       preserveMtime: options.preserveMtime ?? false,
     });
@@ -150,7 +152,7 @@ function openOperation(
     kind: change.kind,
     dirHash: context.identity.dirHash,
     sessionId,
-    runId: safety.runId,
+    runId: change.runId ?? safety.runId,
     planId: safety.planId,
     startedAt: isoTime(context.clock.now()),
     finishedAt: null,

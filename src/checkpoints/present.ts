@@ -13,12 +13,21 @@ import type { WorkspaceContext } from './home-context.ts';
 import { liveScope } from './live-scope.ts';
 import { trustedCache } from './trusted-cache.ts';
 
+/**
+ * How far a look at the workspace goes: to what rules and limits put in scope; to what rules do (`unlimited`); or to everything but secrets
+ * and what is named `.git`, ignored and pruned paths included (`everything`).
+ */
+export type Reach = 'in_scope' | 'unlimited' | 'everything';
+
+/** The root, and with it all that lies below it. */
+const ROOT: ReadonlySet<RelPath> = new Set(['' as RelPath]);
+
 /** Looks at the workspace against a stat cache, or afresh. Call under holds on workspace and store. */
 export async function observe(
   context: WorkspaceContext,
   cache: StatCache | undefined,
   scope: ScopeSource,
-  signal?: AbortSignal,
+  { reach = 'in_scope', signal }: { readonly reach?: Reach; readonly signal?: AbortSignal | undefined } = {},
 ): Promise<Observation> {
   return await observeWorkspace({
     root: context.identity.path,
@@ -26,6 +35,8 @@ export async function observe(
     cache,
     git: context.git,
     onProgress: (done) => context.progress({ phase: 'walk', done, total: undefined }),
+    ...(reach === 'in_scope' ? {} : { unlimited: true }),
+    ...(reach === 'everything' ? { forced: ROOT } : {}),
     ...(signal === undefined ? {} : { signal }),
   });
 }
@@ -41,13 +52,15 @@ export interface Present {
  * Makes the workspace as it is comparable with snapshots: changed files are read and hashed, nothing is stored.
  * No limit on the number of files applies, since nothing is kept.
  */
-export async function presentState(context: WorkspaceContext, store: SnapshotStore): Promise<Present> {
+export async function presentState(
+  context: WorkspaceContext,
+  store: SnapshotStore,
+  reach: Reach = 'in_scope',
+): Promise<Present> {
   const scope = liveScope(context);
   const trusted = await trustedCache(context, store);
-  const observation = await observe(context, trusted?.cache, {
-    ...scope,
-    limits: { ...scope.limits, maxFiles: Number.MAX_SAFE_INTEGER },
-  });
+  const unbounded = { ...scope, limits: { ...scope.limits, maxFiles: Number.MAX_SAFE_INTEGER } };
+  const observation = await observe(context, trusted?.cache, unbounded, { reach });
   if (observation.kind !== 'observed') {
     throw new WaymarkError(
       'INTERNAL',

@@ -113,6 +113,26 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./commands/checkpoints-purge.ts')).checkpointsPurge,
   },
   {
+    path: 'worktree list',
+    summary: 'list the worktrees of runs',
+    load: async () => (await import('./commands/worktree-list.ts')).worktreeList,
+  },
+  {
+    path: 'worktree diff',
+    summary: 'show what a run changed in its worktree',
+    load: async () => (await import('./commands/worktree-diff.ts')).worktreeDiff,
+  },
+  {
+    path: 'worktree apply',
+    summary: 'bring what a run changed into this checkout',
+    load: async () => (await import('./commands/worktree-apply.ts')).worktreeApply,
+  },
+  {
+    path: 'worktree remove',
+    summary: "remove a run's worktree where nothing is lost",
+    load: async () => (await import('./commands/worktree-remove.ts')).worktreeRemove,
+  },
+  {
     path: 'plan run',
     summary: 'run a plan file under protection',
     load: async () => (await import('./commands/plan-run.ts')).planRun,

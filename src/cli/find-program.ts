@@ -4,13 +4,13 @@ import { WaymarkError } from '../domain/errors.ts';
 import { quotePath, toFsPath } from '../domain/rel-path.ts';
 
 /**
- * Finds the program that a command means, as `execvp` would from the current directory, so that nothing is checkpointed for one that can't run.
+ * Finds the program that a command means, as `execvp` would from `cwd` (for a name without a slash, from the current directory), so that nothing is checkpointed for one that can't run.
  *
  * @throws WaymarkError `COMMAND_FAILED` with `details.errno`: `ENOENT` (no such program) or `EACCES` (not executable)
  */
-export function findProgram(name: string, path: string | undefined): string {
+export function findProgram(name: string, path: string | undefined, cwd = '.'): string {
   const places = name.includes('/')
-    ? [name]
+    ? [name.startsWith('/') ? name : `${cwd}/${name}`]
     : (path ?? '/usr/bin:/bin').split(delimiter).map((directory) => join(directory || '.', name));
   const existing = name === '' ? [] : places.filter(isFile);
   const runnable = existing.find(isRunnable);

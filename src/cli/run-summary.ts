@@ -32,10 +32,11 @@ export function coverageLine(run: RunContext, colors: boolean): string {
 export function runSummary(result: RunResult<number>, format: Format, colors: boolean): string {
   return format === 'json' || format === 'yaml'
     ? `${JSON.stringify(runJson(result))}\n`
-    : text(result, colors);
+    : `${changesText(result, colors)}${undoText(result, colors)}`;
 }
 
-function runJson(result: RunResult<number>) {
+/** A run as JSON. */
+export function runJson(result: RunResult<number>) {
   return {
     run_id: result.runId,
     session_id: result.sessionId,
@@ -51,8 +52,9 @@ function runJson(result: RunResult<number>) {
   };
 }
 
-function text(result: RunResult<number>, colors: boolean): string {
-  const { before, after, changes, summary, movedRefs, warnings, operation } = result;
+/** What a run changed, for people. */
+export function changesText(result: RunResult<number>, colors: boolean): string {
+  const { before, after, changes, summary, movedRefs, warnings } = result;
   const lines = warnings.map((warning) => say(warning, colors, 'warn'));
   if (before === null || after === null) {
     lines.push(say('what the command changed is not known', colors, 'warn'));
@@ -69,14 +71,22 @@ function text(result: RunResult<number>, colors: boolean): string {
   for (const { ref, from, to } of movedRefs) {
     lines.push(say(`git ${ref} moved: ${short(from)} -> ${short(to)} (undo leaves it)`, colors, 'warn'));
   }
-  if (changes.length > 0) lines.push(say(`take it back with: waymark undo ${operation.id}`, colors));
   return lines.join('');
+}
+
+function undoText({ changes, operation }: RunResult<number>, colors: boolean): string {
+  return changes.length === 0 ? '' : say(`take it back with: waymark undo ${operation.id}`, colors);
 }
 
 function short(commit: string | null): string {
   return commit?.slice(0, 8) ?? 'nothing';
 }
 
-function say(message: string, colors: boolean, tone: 'plain' | 'dim' | 'warn' | 'strong' = 'plain'): string {
+/** One line in our name. */
+export function say(
+  message: string,
+  colors: boolean,
+  tone: 'plain' | 'dim' | 'warn' | 'strong' = 'plain',
+): string {
   return `${paint('waymark:', 'dim', colors)} ${paint(printable(message), tone, colors)}\n`;
 }

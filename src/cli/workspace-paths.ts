@@ -28,6 +28,11 @@ export function workspacePath(typed: string, cwd: string, root: string): string 
   return path;
 }
 
+/** Turns paths as typed into absolute ones, likewise. */
+export function absolutePaths(typed: readonly string[], cwd: string): readonly string[] {
+  return typed.map((path) => `/${workspacePath(path, cwd, '/')}`);
+}
+
 /** A quoted name is taken literally where such a file exists. */
 function unquoted(typed: string, cwd: string): string {
   const quoted = typed.length >= 2 && typed.startsWith('"') && typed.endsWith('"');

@@ -54,7 +54,7 @@ export function planApply(question: ApplyQuestion, merged: ReadonlyMap<RelPath, 
     else if (brought.kind === 'merge') {
       const entry = merged.get(path);
       if (entry === undefined)
-        planSkip(draft, path, 'conflict', 'It was changed here and there in the same place');
+        planSkip(draft, path, 'conflict', 'It was changed here and there, and cannot be merged');
       else planChange(draft, path, found, entry);
     }
   }

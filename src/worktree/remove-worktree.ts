@@ -88,8 +88,9 @@ async function holdRun(context: WorktreeContext, runId: RunId, path: string): Pr
   return hold;
 }
 
-function refuseUnsafe(
-  { runId, path }: RemovalTarget,
+/** @throws WaymarkError `WORKTREE_NOT_SAFE` where there are reasons that `force` does not override, with all of them */
+export function refuseUnsafe(
+  { runId, path }: Pick<RemovalTarget, 'runId' | 'path'>,
   reasons: readonly RemovalReason[],
   force: boolean,
 ): void {
@@ -101,7 +102,7 @@ function refuseUnsafe(
     `The worktree ${path} cannot be removed: ${standing.map(({ message }) => message).join('; ')}`,
     {
       ...(forceable && {
-        hint: `Take a checkpoint of it first, then: waymark worktree remove --force ${runId}`,
+        hint: `To remove it all the same, after a checkpoint of everything in it: waymark worktree remove --force ${runId}`,
       }),
       details: {
         path,

@@ -1,0 +1,83 @@
+import { describeView } from '../checkpoints/capture.ts';
+import type { CheckpointOrigin } from '../checkpoints/commit-checkpoint.ts';
+import { commitCheckpoint } from '../checkpoints/commit-checkpoint.ts';
+import { dropCheckpoints } from '../checkpoints/drop-checkpoints.ts';
+import type { HomeContext, WorkspaceContext } from '../checkpoints/home-context.ts';
+import { useSession } from '../checkpoints/session.ts';
+import type { Checkpoint } from '../domain/checkpoint.ts';
+import type { DraftEdit } from '../domain/draft.ts';
+import { WaymarkError } from '../domain/errors.ts';
+import type { DirHash, RunId } from '../domain/ids.ts';
+import { comparePaths, type RelPath } from '../domain/rel-path.ts';
+import type { FrozenRules } from '../domain/rules.ts';
+import { journaledCheckpoints } from '../restore/journal.ts';
+import type { RestorePlan } from '../restore/restore-plan.ts';
+import type { SnapshotStore } from '../stores/snapshot-store.ts';
+import type { MergedFile } from './worktree-merge.ts';
+
+/** Reason of the checkpoint that holds what an apply writes while it goes on. */
+const CONTENTS_REASON = 'worktree-apply';
+
+/**
+ * Commits a checkpoint with everything that an apply will write, so that an apply that is cut short can be finished. It is dropped when the apply is
+ * done. Call under holds on the checkout and the store, which has the contents of the worktree's checkpoint already.
+ */
+export async function holdContents(
+  checkout: WorkspaceContext,
+  store: SnapshotStore,
+  run: { readonly runId: RunId; readonly session: string | undefined },
+  what: {
+    readonly plan: RestorePlan;
+    readonly merged: ReadonlyMap<RelPath, MergedFile>;
+    readonly rules: FrozenRules;
+  },
+): Promise<Checkpoint> {
+  const { plan, merged, rules } = what;
+  const edits = plan.actions
+    .flatMap(({ path, after }): readonly DraftEdit[] => {
+      if (after?.kind !== 'file') return [];
+      const node = merged.has(path) ? ({ kind: 'pending', statedSize: after.size } as const) : after;
+      return [{ path, node }];
+    })
+    .sort((a, b) => comparePaths(a.path, b.path));
+  const origin: CheckpointOrigin = {
+    sessionId: useSession(checkout, run.session).id,
+    type: 'manual',
+    metadata: { reason: CONTENTS_REASON, source: 'worktree' },
+    label: null,
+    runId: run.runId,
+    planId: null,
+    decisionId: null,
+    resourceId: null,
+  };
+  const held = await commitCheckpoint(checkout, store, origin, async () => {
+    const written = await store.write({
+      base: undefined,
+      edits,
+      rules: { ...rules, selection: edits.map(({ path }) => path) },
+      truncated: false,
+      read: (path) => readingOf(merged.get(path)),
+    });
+    return describeView(await store.open(written.ref), written);
+  });
+  if (held === undefined) throw new WaymarkError('INTERNAL', 'What is to be applied was not held');
+  return held;
+}
+
+/** Drops what {@link holdContents} made for a run, unless an interrupted apply needs it. */
+export async function dropContents(context: HomeContext, dirHash: DirHash, runId: RunId): Promise<void> {
+  const needed = new Set(journaledCheckpoints(context.layout));
+  const over = context.catalog
+    .checkpoints({ dirHash, runId })
+    .filter(({ id, metadata }) => metadata.reason === CONTENTS_REASON && !needed.has(id));
+  if (over.length === 0) return;
+  const store = context.store('cas', over[0]?.workspace as Checkpoint['workspace']);
+  await using _hold = await store.hold('shared', 30_000);
+  await dropCheckpoints(context, over);
+}
+
+function readingOf(file: MergedFile | undefined): ReturnType<Parameters<SnapshotStore['write']>[0]['read']> {
+  if (file === undefined) return { ok: false, node: undefined };
+  const { size, mtimeNs, mode } = file.entry;
+  return { ok: true, size, mtimeNs, mode, content: file.content };
+}

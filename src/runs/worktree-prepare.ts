@@ -1,0 +1,88 @@
+import { statSync } from 'node:fs';
+import type { WorktreeRunOptions } from '../checkpoints/api.ts';
+import type { WorkspaceContext } from '../checkpoints/home-context.ts';
+import { WaymarkError } from '../domain/errors.ts';
+import { createWorktree, type Worktree } from '../worktree/create-worktree.ts';
+import type { Notice } from '../worktree/notice.ts';
+import { presentWorktree } from '../worktree/present-worktree.ts';
+import { resumeWorktree } from '../worktree/resume-worktree.ts';
+import { seedWorktree } from '../worktree/seed-worktree.ts';
+import { counterpartOf, type WorktreePlace, worktreeContext } from './worktree-place.ts';
+
+type PrepareOptions = Pick<WorktreeRunOptions, 'resume' | 'withChanges' | 'directory' | 'signal'>;
+
+/** Makes the worktree, or goes on in one, without what lies in it beside the commit. Under the run's lock. */
+export async function openWorktree(
+  outer: WorkspaceContext,
+  { runId }: WorktreePlace,
+  { resume, directory = outer.identity.path }: PrepareOptions,
+): Promise<Worktree> {
+  const open = resume === undefined ? createWorktree : resumeWorktree;
+  return await open(outer, { directory, name: runId });
+}
+
+/**
+ * Brings into the worktree what its commit does not hold, and runs the `[worktree] setup` command in it. One that a run has begun in already is
+ * left as it is. Under the run's lock.
+ *
+ * @throws WaymarkError `COMMAND_FAILED` where the setup command fails, `INTERRUPTED` on `signal`
+ */
+export async function prepareWorktree(
+  outer: WorkspaceContext,
+  place: WorktreePlace,
+  worktree: Worktree,
+  { withChanges = false, directory = outer.identity.path, signal }: PrepareOptions,
+): Promise<readonly Notice[]> {
+  stopIfAborted(signal);
+  if (await wasPrepared(outer, place, worktree)) return [];
+  const { notices } = await seedWorktree(outer, { directory, name: place.runId, withChanges });
+  stopIfAborted(signal);
+  await setUp(outer, place, signal);
+  return notices;
+}
+
+/** A run that began in it left a checkpoint, or at least an operation; what bore the same name before the worktree was made does not count. */
+async function wasPrepared(
+  outer: WorkspaceContext,
+  { repository, runId }: WorktreePlace,
+  { path, notices }: Worktree,
+): Promise<boolean> {
+  if (notices.some(({ kind }) => kind === 'recreated')) return false;
+  const { record } = await presentWorktree(outer, repository, runId);
+  const { dirHash } = worktreeContext(outer, path).identity;
+  const operations = outer.catalog.operations({ dirHash, runId });
+  const checkpoints = outer.catalog.checkpoints({ dirHash, runId });
+  return (
+    operations.some(({ startedAt }) => startedAt >= record.createdAt) ||
+    checkpoints.some(({ createdAt }) => createdAt >= record.createdAt)
+  );
+}
+
+async function setUp(
+  outer: WorkspaceContext,
+  place: WorktreePlace,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const { settings, warnings } = outer.settings(outer.identity.path);
+  for (const warning of warnings) outer.warn(warning);
+  const command = settings.worktreeSetup;
+  if (command === undefined) return;
+  const wanted = counterpartOf(outer, place);
+  const cwd = statSync(wanted, { throwIfNoEntry: false })?.isDirectory() ? wanted : place.path;
+  const exitCode = await outer.runCommand(command, cwd, { aside: true });
+  stopIfAborted(signal);
+  if (exitCode === 0) return;
+  if (exitCode === 130 || exitCode === 143) throw interrupted();
+  throw new WaymarkError('COMMAND_FAILED', `[worktree] setup "${command}" exited with status ${exitCode}`, {
+    hint: `It was run in ${cwd}`,
+    details: { exit_code: exitCode },
+  });
+}
+
+function stopIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw interrupted();
+}
+
+function interrupted(): WaymarkError {
+  return new WaymarkError('INTERRUPTED', 'Interrupted before the command was started');
+}

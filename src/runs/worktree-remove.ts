@@ -1,0 +1,128 @@
+import { lstatSync } from 'node:fs';
+import type { WorktreeRemoval, WorktreeRemoveOptions } from '../checkpoints/api.ts';
+import { claimLock, refuseDuringRun } from '../checkpoints/claims.ts';
+import { createCheckpoint } from '../checkpoints/create-checkpoint.ts';
+import type { WorkspaceContext } from '../checkpoints/home-context.ts';
+import { sweep } from '../checkpoints/sweep.ts';
+import type { Checkpoint } from '../domain/checkpoint.ts';
+import { WaymarkError } from '../domain/errors.ts';
+import type { LockHold } from '../platform/lock.ts';
+import { directoryHash } from '../workspace/identity.ts';
+import { inspectRemoval, type RemovalInspection } from '../worktree/inspect-removal.ts';
+import type { RemovalReasonKind } from '../worktree/removal-reason.ts';
+import { refuseUnsafe, removeWorktree as removeFromDisk } from '../worktree/remove-worktree.ts';
+import { releaseBase } from './worktree-base.ts';
+import { dropContents } from './worktree-contents.ts';
+import { type Lost, neverHeld, notHeld } from './worktree-lost.ts';
+import { placeOf, type WorktreeCaller, type WorktreePlace, worktreeContext } from './worktree-place.ts';
+
+/** ms to wait for another removal of the same worktree */
+const PATIENCE_MS = 1000;
+const MOST_NAMED = 5;
+
+/** Reasons that are about something a checkpoint may hold. */
+const CONTENT: ReadonlySet<RemovalReasonKind> = new Set([
+  'uncommitted',
+  'untracked',
+  'ignored',
+  'secret',
+  'nested_repository',
+  'operation_in_progress',
+  'unreadable',
+]);
+
+/**
+ * Removes the worktree of a run. Where work lies in it, only by force, and then after a checkpoint of everything, ignored and large files included;
+ * what no checkpoint holds goes only where that is said.
+ *
+ * @throws WaymarkError `WORKTREE_NOT_SAFE` with every reason, and nothing removed; `RUN_ACTIVE`
+ */
+export async function removeWorktree(
+  caller: WorktreeCaller,
+  name: string,
+  options: WorktreeRemoveOptions,
+): Promise<WorktreeRemoval> {
+  const { context } = caller;
+  const place = await placeOf(caller, name);
+  const where = { directory: context.identity.path, name: place.runId, ownsRun: true };
+  await sweep(context);
+  using _run = await holdForRemoval(context, place);
+  await refuseDuringRun({ ...context, currentRun: place.runId }, place.path, 0);
+  const force = options.force === true || options.discardSecrets === true || options.discardUnheld === true;
+  const inspection = await inspectRemoval(context, where);
+  refuseUnsafe(place, inspection.reasons, force);
+  const held = force ? await holdAll(context, place, inspection, options) : NOTHING_HELD;
+  const removal = await removeFromDisk(context, { ...where, force });
+  await releaseBase(context, directoryHash(place.path), place.runId);
+  await dropContents(context, context.identity.dirHash, place.runId);
+  return { ...removal, checkpoint: held.checkpoint, discarded: held.discarded.map(({ name }) => name) };
+}
+
+async function holdForRemoval(
+  { locks }: WorkspaceContext,
+  { runId, path }: WorktreePlace,
+): Promise<LockHold> {
+  const hold = await locks.acquire(claimLock({ kind: 'run', id: runId, path }), 'exclusive', PATIENCE_MS);
+  if (hold !== undefined) return hold;
+  throw new WaymarkError('RUN_ACTIVE', `Run ${runId} is going on in ${path}`, {
+    hint: 'Wait for its end, or stop it',
+  });
+}
+
+interface Held {
+  readonly checkpoint: Checkpoint | null;
+  readonly discarded: readonly Lost[];
+}
+
+const NOTHING_HELD: Held = { checkpoint: null, discarded: [] };
+
+/** Holds everything in the worktree; refuses where something would be lost all the same and nobody said that it may be. */
+async function holdAll(
+  context: WorkspaceContext,
+  place: WorktreePlace,
+  inspection: RemovalInspection,
+  options: WorktreeRemoveOptions,
+): Promise<Held> {
+  const there = lstatSync(place.path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  if (!there || !inspection.reasons.some(({ kind }) => CONTENT.has(kind))) return NOTHING_HELD;
+  const never = neverHeld(inspection);
+  refuseLost(place, never, options, null);
+  const worktree = worktreeContext(context, place.path);
+  const { checkpoint } = await createCheckpoint(worktree, {
+    type: 'manual',
+    reason: 'worktree-remove',
+    source: 'worktree',
+    engine: 'cas',
+    runId: place.runId,
+    reach: 'everything',
+  });
+  if (checkpoint === null) throw new WaymarkError('INTERNAL', `No checkpoint of ${place.path} was taken`);
+  const unheld = await notHeld(inspection, worktree, checkpoint);
+  refuseLost(place, unheld, options, checkpoint);
+  return { checkpoint, discarded: [...never, ...unheld] };
+}
+
+function refuseLost(
+  { path, runId }: WorktreePlace,
+  lost: readonly Lost[],
+  { discardSecrets = false, discardUnheld = false }: WorktreeRemoveOptions,
+  checkpoint: Checkpoint | null,
+): void {
+  const standing = lost.filter(({ what }) => !discardUnheld && !(discardSecrets && what === 'secret'));
+  if (standing.length === 0) return;
+  const named = standing.slice(0, MOST_NAMED).map(({ name }) => name);
+  const more = standing.length > MOST_NAMED ? `, and ${standing.length - MOST_NAMED} more` : '';
+  const option = standing.every(({ what }) => what === 'secret') ? '--discard-secrets' : '--discard-unheld';
+  throw new WaymarkError(
+    'WORKTREE_NOT_SAFE',
+    `The worktree ${path} was not removed: no checkpoint holds ${named.join(', ')}${more}`,
+    {
+      hint: `Copy away what you need; let the rest go with: waymark worktree remove --force ${option} ${runId}`,
+      details: {
+        path,
+        unheld: standing.map(({ what, name }) => ({ kind: what, name })),
+        ...(checkpoint === null ? {} : { checkpoint_id: checkpoint.id }),
+      },
+    },
+  );
+}
