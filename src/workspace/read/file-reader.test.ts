@@ -102,11 +102,13 @@ test('createFileReader() streams a large file, and readings of one that changed 
 test('PD-12: hashPending() reads a large sparse file in pieces', async () => {
   const scene = new WorkspaceScene();
   scene.write('sparse', '');
-  truncateSync(scene.path('sparse'), 64 * 1024 ** 2);
+  const size = 320 * 1024 ** 2;
+  truncateSync(scene.path('sparse'), size);
   const before = process.memoryUsage().rss;
   const nodes = await hashPending(await scene.observe({ unlimited: true }));
-  expect(nodes.get('sparse' as RelPath)).toMatchObject({ kind: 'file', size: 64 * 1024 ** 2 });
-  expect(process.memoryUsage().rss - before).toBeLessThan(60 * 1024 ** 2);
+  expect(nodes.get('sparse' as RelPath)).toMatchObject({ kind: 'file', size });
+  // What was read is collected late, but long before it amounts to the file.
+  expect(process.memoryUsage().rss - before).toBeLessThan(size * 0.8);
 });
 
 test('createFileReader() gives up on a file that will not hold still, and takes it once it does', async () => {
