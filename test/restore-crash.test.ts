@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { DirHash } from '../src/domain/ids.ts';
 import type { FileSystem } from '../src/platform/file-system.ts';
 import { applyRestore } from '../src/restore/apply-restore.ts';
@@ -10,6 +10,9 @@ import { dyingFileSystem, failingFileSystem, Killed, unsyncedFileSystem } from '
 import { drawTree, NOW, OPERATION, planBack, THEN, type TreeSketch } from './support/restore-scene.ts';
 import { type Blobs, contentOf, scanView } from './support/snapshot-views.ts';
 import { treeListing } from './support/tree-listing.ts';
+
+// Hundreds of restores, or of processes: on a busy machine they take their time.
+vi.setConfig({ testTimeout: 300_000 });
 
 const DIR_HASH = '0123456789abcdef' as DirHash;
 const MODES = ['continue', 'abort'] as const;

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { DirHash } from '../src/domain/ids.ts';
 import { applyRestore } from '../src/restore/apply-restore.ts';
 import { closeJournal, openJournal, readJournal } from '../src/restore/journal.ts';
@@ -12,6 +12,9 @@ import { dyingFileSystem, unsyncedFileSystem } from './support/restore-crash.ts'
 import { drawTree, OPERATION, planBack, type TreeSketch } from './support/restore-scene.ts';
 import { type Blobs, contentOf, scanView } from './support/snapshot-views.ts';
 import { treeListing } from './support/tree-listing.ts';
+
+// Hundreds of restores, or of processes: on a busy machine they take their time.
+vi.setConfig({ testTimeout: 300_000 });
 
 const VICTIM = fileURLToPath(new URL('support/restore-victim.ts', import.meta.url));
 const DIR_HASH = '0123456789abcdef' as DirHash;

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { DirHash } from '../src/domain/ids.ts';
 import { applyRestore } from '../src/restore/apply-restore.ts';
 import { recoverRestore } from '../src/restore/recover.ts';
@@ -11,6 +11,9 @@ import { dyingFileSystem, Killed, unsyncedFileSystem } from './support/restore-c
 import { drawTree, OPERATION, planBack, type Sketch, type TreeSketch } from './support/restore-scene.ts';
 import { type Blobs, contentOf, scanView } from './support/snapshot-views.ts';
 import { treeListing } from './support/tree-listing.ts';
+
+// Hundreds of restores, or of processes: on a busy machine they take their time.
+vi.setConfig({ testTimeout: 300_000 });
 
 const DIR_HASH = '0123456789abcdef' as DirHash;
 
