@@ -7,7 +7,7 @@ import { ROWS } from './rows/rows.ts';
 
 export const USAGE = `Usage: npm run bench -- [options]
 
-  --corpus NAMES      real, deep or both: real,deep (default: real)
+  --corpus NAMES      some of real, icons, deep (default: real)
   --on disk|tmpfs     where the tree and the stores lie (default: disk; tmpfs is /dev/shm)
   --rows NAMES        ${ROWS.map(({ name }) => name).join(', ')} (default: all)
   --engines NAMES     cas, git (default: both)

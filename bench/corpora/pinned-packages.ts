@@ -1,8 +1,10 @@
+/** Published packages, exact versions: npm never changes a published tarball. */
+
 /**
- * Published packages whose files make up the real corpus: 28,020 files in some 1,600 directories, 93 MB of sources,
- * builds, declarations and source maps. Versions are exact: npm never changes a published tarball.
+ * Libraries as they are used: 28,020 files in 1,635 directories, 94 MB of sources, builds, declarations and source
+ * maps.
  */
-export const PINNED_PACKAGES: readonly string[] = [
+export const LIBRARIES: readonly string[] = [
   '@fluentui/react@8.122.9',
   '@mui/material@6.4.12',
   'core-js@3.45.1',
@@ -12,4 +14,13 @@ export const PINNED_PACKAGES: readonly string[] = [
   'ramda@0.30.1',
   'rxjs@7.8.2',
   'typeorm@0.3.20',
+];
+
+/** Many tiny files that resemble each other: 45,612 files in some 500 directories, 49 MB. */
+export const ICONS: readonly string[] = [
+  '@mui/icons-material@6.4.12',
+  'core-js@3.45.1',
+  'date-fns@4.1.0',
+  'es-abstract@1.24.0',
+  'rxjs@7.8.2',
 ];
