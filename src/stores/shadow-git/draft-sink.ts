@@ -3,9 +3,10 @@ import { WaymarkError } from '../../domain/errors.ts';
 import type { ContentHash } from '../../domain/ids.ts';
 import { quotePath } from '../../domain/rel-path.ts';
 import type { ContentSink } from '../settle-draft.ts';
-import { blobName, type FastImport } from './fast-import.ts';
+import { blobName, type FastImport, type ObjectName } from './fast-import.ts';
 import { writeLooseBlob } from './loose-object.ts';
 import type { ObjectMap, StoredBlob } from './object-map.ts';
+import { namesInPacks } from './pack-names.ts';
 import type { ShadowContext } from './shadow-context.ts';
 import type { ShadowObjects } from './shadow-objects.ts';
 
@@ -28,6 +29,7 @@ export class ImportSink implements ContentSink {
   readonly #importer: () => FastImport;
   readonly #waiting = new Map<ContentHash, Buffer>();
   #waitingBytes = 0;
+  #inPacks: ReadonlySet<ObjectName> | undefined;
 
   /** @param importer starts the import when the first content comes */
   constructor(context: ShadowContext, objects: ShadowObjects, map: ObjectMap, importer: () => FastImport) {
@@ -50,7 +52,9 @@ export class ImportSink implements ContentSink {
     const first = hashPieces(size, content());
     if (first.size !== size) return undefined;
     const { hash, name } = first;
-    const state = this.#map.nameOf(hash) === undefined ? 'missing' : await this.#objects.stateOf(hash);
+    const known = this.#map.nameOf(hash) !== undefined;
+    const found = known ? await this.#objects.stateOf(hash) : 'missing';
+    const state = found === 'missing' && known && this.#listed().has(name) ? 'corrupt' : found;
     if (state === 'missing') {
       const again = createHash('sha256');
       await this.#importer().blobOf(size, hashing(content(), again));
@@ -80,12 +84,19 @@ export class ImportSink implements ContentSink {
     this.#waitingBytes = 0;
     const states = await Promise.all(waiting.map(([hash]) => this.#objects.stateOf(hash)));
     for (const [at, [hash, content]] of waiting.entries()) {
-      if (states[at] === 'missing') await this.#send(hash, content);
-      else if (states[at] === 'corrupt') {
+      if (states[at] === 'whole') continue;
+      if (states[at] === 'missing' && !this.#listed().has(blobName(content))) await this.#send(hash, content);
+      else {
         writeLooseBlob(this.#context, content);
         this.fresh.add(hash);
       }
     }
+  }
+
+  /** What git takes for stored, though it may not find it when it looks: an import would leave that out. */
+  #listed(): ReadonlySet<ObjectName> {
+    this.#inPacks ??= namesInPacks(this.#context.gitDir);
+    return this.#inPacks;
   }
 
   #send(hash: ContentHash, content: Buffer): Promise<void> | undefined {

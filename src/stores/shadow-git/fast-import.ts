@@ -164,7 +164,8 @@ export class FastImport {
   #sweepFailure(): void {
     const { fs, gitDir } = this.#context;
     const packs = join(gitDir, 'objects', 'pack');
-    for (const name of readdirSync(packs)) if (/^tmp_(pack|idx)_/.test(name)) fs.unlink(join(packs, name));
+    for (const name of readdirSync(packs))
+      if (/^tmp_(pack|idx)_|\.keep$/.test(name)) fs.unlink(join(packs, name));
     for (const name of readdirSync(gitDir))
       if (name.startsWith('fast_import_crash_')) fs.unlink(join(gitDir, name));
   }

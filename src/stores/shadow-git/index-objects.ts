@@ -42,7 +42,7 @@ async function hashOf(reader: ObjectReader, name: ObjectName): Promise<ContentHa
 }
 
 /** Every snapshot that a ref holds: its commit's body names the root and the rules. */
-async function findSnapshots(
+export async function findSnapshots(
   context: ShadowContext,
   reader: ObjectReader,
 ): Promise<readonly StoredSnapshot[]> {

@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { WaymarkError } from '../../domain/errors.ts';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isWaymarkError, WaymarkError } from '../../domain/errors.ts';
 import type { ObjectName } from './fast-import.ts';
 
 const MAGIC = 0xff744f63;
@@ -21,4 +22,19 @@ export function readPackNames(indexPath: string): readonly ObjectName[] {
   return Array.from({ length: count }, (_, at) =>
     bytes.toString('hex', NAMES + at * 20, NAMES + at * 20 + 20),
   );
+}
+
+/** Lists the objects of all packs; an index that can't be read lists nothing, as for git. */
+export function namesInPacks(gitDir: string): ReadonlySet<ObjectName> {
+  const packs = join(gitDir, 'objects', 'pack');
+  const names = new Set<ObjectName>();
+  for (const file of readdirSync(packs)) {
+    if (!file.endsWith('.idx')) continue;
+    try {
+      for (const name of readPackNames(join(packs, file))) names.add(name);
+    } catch (error) {
+      if (!isWaymarkError(error, 'OBJECT_CORRUPT')) throw error;
+    }
+  }
+  return names;
 }

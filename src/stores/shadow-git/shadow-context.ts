@@ -19,8 +19,8 @@ export interface ShadowContext {
   readonly warn: (message: string) => void;
   /** How long to wait for another capture or a live `index.lock`, ms. */
   readonly waitMs: number;
-  /** what the repository looked like when git last called it one */
-  readonly health: { signature: string | undefined };
+  /** what the repository looked like when git last called it one, and its packs when they were last looked at */
+  readonly health: { signature: string | undefined; readonly packs: Map<string, string> };
 }
 
 /** Runs git on the shadow repository, and on nothing else. */

@@ -151,6 +151,72 @@ test('a truncated pack and a missing index are named; nothing wrong comes out', 
   }
 });
 
+test('CR-08: whatever object is damaged, what is captured afterwards is whole', async () => {
+  const samples = { 'd/a': '1', 'd/e/b': '22', top: '333' };
+  const place = shadowPlace();
+  const { written } = await place.capture(samples);
+  await place.close();
+  const lines = (await place.plain('cat-file', '--batch-all-objects', '--batch-check')).trim().split('\n');
+  expect(lines.length).toBeGreaterThan(10);
+  cpSync(place.gitDir, `${place.gitDir}.whole`, { recursive: true, preserveTimestamps: true });
+  for (const line of lines) {
+    rmSync(place.gitDir, { recursive: true });
+    cpSync(`${place.gitDir}.whole`, place.gitDir, { recursive: true, preserveTimestamps: true });
+    await damageObject(place, line.slice(0, 40));
+    const store = place.reopen();
+    const changes = { base: written.ref.root, store };
+    const { record } = await place
+      .capture({ ...samples, 'd/a': 'new' }, changes)
+      .catch(() => place.capture({ ...samples, 'd/a': 'new' }, { store }));
+    await store.close();
+    const checked = place.reopen();
+    expect(await checked.verify([record]), line).toEqual([]);
+    expect(await contentsOf(checked, await checked.open(record.snapshot)), line).toEqual({
+      ...samples,
+      'd/a': 'new',
+    });
+    await checked.close();
+  }
+});
+
+test.each(['start', 'end', 'length'])(
+  'CR-08: a pack damaged at its %s is put aside, and its content stored anew',
+  async (where) => {
+    const place = shadowPlace();
+    const { record } = await place.capture({ a: '1', b: '2' });
+    await place.store.close();
+    for (const at of [0, 1]) {
+      const pack = packOf(place.gitDir, at);
+      chmodSync(pack, 0o600);
+      const { size } = statSync(pack);
+      if (where === 'length') truncateSync(pack, size - 30);
+      else {
+        const fd = openSync(pack, 'r+');
+        writeSync(fd, Buffer.from([0xff]), 0, 1, where === 'start' ? 4 : size - 1);
+        closeSync(fd);
+      }
+    }
+    const store = place.reopen();
+    const again = await place.capture({ a: '1', b: '2' }, { store });
+    expect(store.takeWarnings?.()[0]).toContain('damaged pack was put aside');
+    await store.close();
+    const checked = place.reopen();
+    expect(await checked.verify([again.record])).toEqual([]);
+    expect((await checked.verify([record])).map(({ checkpointId }) => checkpointId)).toContain(record.id);
+  },
+);
+
+test('CR-01: git gc takes no snapshot that a checkpoint needs, and captures go on upon it', async () => {
+  const { capture, plain, reopen, store } = shadowPlace();
+  const first = await capture({ a: '1', 'd/b': '2' });
+  await plain('gc', '-q', '--prune=now');
+  for (const next of [store, reopen()]) {
+    const { record } = await capture({ a: '3' }, { base: first.written.ref.root, store: next });
+    expect(await contentsOf(next, await next.open(record.snapshot))).toEqual({ a: '3', 'd/b': '2' });
+    await plain('gc', '-q', '--prune=now');
+  }
+});
+
 test('contentToken() changes when a pack is removed or cut short', async () => {
   const { store, capture, gitDir } = shadowPlace();
   await capture({ a: 'content' });

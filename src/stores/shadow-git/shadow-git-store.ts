@@ -27,6 +27,7 @@ import { deleteRefs, readRefs } from './checkpoint-refs.ts';
 import { writeTable } from './checkpoint-table.ts';
 import { collectObjects } from './collect-objects.ts';
 import { contentToken } from './content-token.ts';
+import { setDamagedPacksAside } from './damaged-packs.ts';
 import { ObjectMap } from './object-map.ts';
 import { removePin, writePin } from './pins.ts';
 import { publishCheckpoint } from './publish-checkpoint.ts';
@@ -60,7 +61,7 @@ export function openShadowGitStore(options: ShadowGitOptions): SnapshotStore {
     gitDir,
     waitMs,
     warn: onWarning ?? (() => {}),
-    health: { signature: undefined },
+    health: { signature: undefined, packs: new Map() },
   });
 }
 
@@ -96,6 +97,7 @@ class ShadowGitStore implements SnapshotStore {
   write(draft: SnapshotDraft): Promise<WrittenSnapshot> {
     return this.#staged(async () => {
       await prepareRepository(this.#context);
+      setDamagedPacksAside(this.#context);
       await this.#noticeReplacement();
       const { pendingRef, ...written } = await writeSnapshot(this.#context, this.#objects, draft);
       this.#remember({ ...written, pendingRef });

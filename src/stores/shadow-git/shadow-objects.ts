@@ -5,7 +5,7 @@ import { decodeNode, isSegment } from '../entry-tree/decode-node.ts';
 import type { ReadNode } from '../entry-tree/tree-reader.ts';
 import { contentToken } from './content-token.ts';
 import type { ObjectName } from './fast-import.ts';
-import { indexObjects } from './index-objects.ts';
+import { findSnapshots, indexObjects } from './index-objects.ts';
 import { ObjectMap, type StoredSnapshot } from './object-map.ts';
 import { ObjectReader } from './object-reader.ts';
 import { type ShadowContext, shadowGit } from './shadow-context.ts';
@@ -97,15 +97,16 @@ export class ShadowObjects {
     };
   }
 
-  /** A snapshot of which all trees are there. */
+  /** A snapshot whose holder is there. Where the noted one is not (git collected it, a checkpoint was dropped), the refs are asked. */
   async snapshot(root: ContentHash, rules?: ContentHash): Promise<StoredSnapshot | undefined> {
     const map = await this.map();
-    let found = map.snapshot(root, rules);
-    if (found === undefined && !this.#indexed) {
-      await this.#index(map);
-      found = map.snapshot(root, rules);
-    }
-    return found !== undefined && (await this.#exists(found.holder)) ? found : undefined;
+    return (
+      (await this.#held(map.snapshot(root, rules))) ??
+      (await findSnapshots(this.#context, this.reader).then((snapshots) => {
+        map.add([], snapshots);
+        return this.#held(map.snapshot(root, rules));
+      }))
+    );
   }
 
   /** Remembers nodes that were just written, and trusts those known already: only we changed the repository meanwhile. */
@@ -175,12 +176,12 @@ export class ShadowObjects {
     return content;
   }
 
-  async #exists(name: ObjectName): Promise<boolean> {
+  async #held(found: StoredSnapshot | undefined): Promise<StoredSnapshot | undefined> {
     try {
-      await this.reader.read(name);
-      return true;
+      if (found !== undefined) await this.reader.read(found.holder);
+      return found;
     } catch (error) {
-      if (isWaymarkError(error, 'OBJECT_MISSING', 'OBJECT_CORRUPT')) return false;
+      if (isWaymarkError(error, 'OBJECT_MISSING', 'OBJECT_CORRUPT')) return undefined;
       throw error;
     }
   }

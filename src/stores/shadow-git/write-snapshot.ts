@@ -2,7 +2,7 @@ import { hash as digestOf, randomBytes } from 'node:crypto';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SnapshotDraft } from '../../domain/draft.ts';
-import { WaymarkError } from '../../domain/errors.ts';
+import { isWaymarkError, WaymarkError } from '../../domain/errors.ts';
 import type { ContentHash } from '../../domain/ids.ts';
 import { encodeName, quotePath, type RelPath } from '../../domain/rel-path.ts';
 import type { SnapshotNode } from '../../domain/snapshot.ts';
@@ -13,7 +13,6 @@ import { settleDraft } from '../settle-draft.ts';
 import type { WrittenSnapshot } from '../snapshot-store.ts';
 import { ImportSink } from './draft-sink.ts';
 import { blobName, EMPTY_TREE, FastImport, type ObjectName, type TreeChange } from './fast-import.ts';
-import type { StoredBlob } from './object-map.ts';
 import { PENDING } from './ref-names.ts';
 import type { ShadowContext } from './shadow-context.ts';
 import type { ShadowObjects } from './shadow-objects.ts';
@@ -28,12 +27,13 @@ export interface PendingSnapshot extends WrittenSnapshot {
 interface BaseTree {
   readonly root: ContentHash;
   readonly readNode: ReadNode;
-  readonly holder: ObjectName;
+  /** undefined: git's trees of the base can't be built upon */
+  readonly holder: ObjectName | undefined;
 }
 
 /**
- * Stores a draft through one `git fast-import`: the new blobs, and trees made from those of the base. Call under the stage lock, with the
- * repository in order.
+ * Stores a draft through one `git fast-import`: the new blobs, and trees made from those of the base; where git can't read these any more, from
+ * the entry tree. Call under the stage lock, with the repository in order.
  *
  * @throws WaymarkError `OBJECT_MISSING` where the base, or content that the draft takes for stored, is gone
  */
@@ -42,7 +42,22 @@ export async function writeSnapshot(
   objects: ShadowObjects,
   draft: SnapshotDraft,
 ): Promise<PendingSnapshot> {
-  const base = draft.base === undefined ? undefined : await loadBase(objects, draft.base);
+  if (draft.base === undefined) return await importDraft(context, objects, draft, undefined);
+  const base = await loadBase(objects, draft.base);
+  try {
+    return await importDraft(context, objects, draft, base);
+  } catch (error) {
+    if (base.holder === undefined || !isWaymarkError(error, 'GIT_FAILED', 'OBJECT_MISSING')) throw error;
+    return await importDraft(context, objects, draft, { ...base, holder: undefined });
+  }
+}
+
+async function importDraft(
+  context: ShadowContext,
+  objects: ShadowObjects,
+  draft: SnapshotDraft,
+  base: BaseTree | undefined,
+): Promise<PendingSnapshot> {
   const map = await objects.map();
   let importer: FastImport | undefined;
   const importing = (): FastImport => {
@@ -60,12 +75,14 @@ export async function writeSnapshot(
     if (importer === undefined && (await objects.snapshot(tree.root, rules)) !== undefined) {
       return { ref, read, bytesWritten: 0, blobsWritten: 0, pendingRef: undefined };
     }
-    const links = await storeLinks(edits, importing);
-    const blobs: StoredBlob[] = [...sink.blobs.values()];
-    for (const bytes of [...tree.newNodes.values(), rulesBytes]) {
-      await importing().blob(bytes);
-      blobs.push({ hash: digestOf('sha256', bytes, 'hex') as ContentHash, name: blobName(bytes) });
-    }
+    const readNode: ReadNode = (hash) => tree.newNodes.get(hash) ?? (base?.readNode ?? noNode)(hash);
+    const built = base?.holder === undefined ? undefined : base;
+    const fileEdits = built === base ? edits : allNodes(tree.root, readNode);
+    const links = await storeLinks(fileEdits, importing);
+    const contents = sink.fresh.size;
+    for (const bytes of [...tree.newNodes.values(), rulesBytes]) await sink.put(bytes);
+    await sink.settle();
+    const blobs = [...sink.blobs.values()];
     const names = new Map(blobs.map(({ hash, name }) => [hash, name]));
     const nameOf = (hash: ContentHash, what: string): ObjectName => {
       const name = names.get(hash) ?? map.nameOf(hash);
@@ -75,16 +92,15 @@ export async function writeSnapshot(
         `Blob ${hash} of ${what} is missing from the shadow repository`,
       );
     };
-    const before = base === undefined ? undefined : new TreeReader(base.root, base.readNode);
-    const readNode: ReadNode = (hash) => tree.newNodes.get(hash) ?? (base?.readNode ?? noNode)(hash);
+    const before = built === undefined ? undefined : new TreeReader(built.root, built.readNode);
     const changes = function* (): Generator<TreeChange> {
-      if (base !== undefined) yield { path: '', object: base.holder, mode: '040000' };
+      if (built !== undefined) yield { path: '', object: built.holder, mode: '040000' };
       // a holder taken from a checkpoint's own commit
       yield { path: 'manifest.json', object: undefined };
       yield { path: 'rules', object: blobName(rulesBytes), mode: '100644' };
-      yield* nodeChanges(base, { root: tree.root, readNode }, (hash) => nameOf(hash, 'the entry tree'));
+      yield* nodeChanges(built, { root: tree.root, readNode }, (hash) => nameOf(hash, 'the entry tree'));
       yield* fileChanges(
-        edits,
+        fileEdits,
         (path) => before?.find(path),
         (path, node) => links.get(path) ?? nameOf(hashIn(node), quotePath(path)),
       );
@@ -110,7 +126,7 @@ export async function writeSnapshot(
       ref,
       read,
       bytesWritten: added(packs, packSizes(context.gitDir)),
-      blobsWritten: sink.fresh.size,
+      blobsWritten: contents,
       pendingRef,
     };
   } catch (error) {
@@ -120,11 +136,14 @@ export async function writeSnapshot(
 }
 
 async function loadBase(objects: ShadowObjects, root: ContentHash): Promise<BaseTree> {
-  const stored = await objects.snapshot(root);
-  if (stored === undefined) {
-    throw new WaymarkError('OBJECT_MISSING', `Base snapshot ${root} is not in the shadow repository`);
-  }
-  return { root, readNode: await objects.nodes(root), holder: stored.holder };
+  const readNode = await objects.nodes(root);
+  return { root, readNode, holder: (await objects.snapshot(root))?.holder };
+}
+
+function allNodes(root: ContentHash, readNode: ReadNode): readonly TreeEdit[] {
+  return [...new TreeReader(root, readNode).segments(undefined)].flatMap(({ keys, nodes }) =>
+    keys.map((path, at) => ({ path, node: nodes[at] })),
+  );
 }
 
 /** Git holds a link's target as a blob. */
