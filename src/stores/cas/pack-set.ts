@@ -5,7 +5,7 @@ import { isWaymarkError, WaymarkError } from '../../domain/errors.ts';
 import type { ContentHash } from '../../domain/ids.ts';
 import { storeError } from '../store-error.ts';
 import { BlockCache } from './block-cache.ts';
-import { openPack, type Pack, readBlock } from './pack.ts';
+import { openPack, type Pack, readBlock, stampOf } from './pack.ts';
 import { BLOCK_BYTES, type BlobPlace } from './pack-format.ts';
 
 const PACK_NAME = /^([0-9a-f]{64})\.pack$/;
@@ -37,14 +37,17 @@ export class PackSet {
     return join(this.#blobs, name.slice(0, 2), `${name}.pack`);
   }
 
-  /** Looks which packs there are now. Any process adds some at any time, and removes some while no one holds the store shared. */
+  /**
+   * Looks which packs there are now. Any process adds some at any time, and removes some while no one holds the store shared. What is known of
+   * one whose file was changed since is forgotten.
+   */
   rescan(): void {
     const packs = new Map<string, Pack>();
     const damaged = new Map<string, WaymarkError>();
     for (const name of this.#names()) {
       const path = this.pathOf(name);
       try {
-        packs.set(name, this.#packs.get(name) ?? openPack(name, path));
+        packs.set(name, this.#unchanged(name, path) ?? openPack(name, path));
       } catch (error) {
         if (isWaymarkError(error, 'OBJECT_MISSING')) continue;
         if (!isWaymarkError(error)) throw error;
@@ -54,6 +57,13 @@ export class PackSet {
     this.#packs = packs;
     this.#damaged = damaged;
     if (this.#latest && packs.get(this.#latest.name) !== this.#latest) this.#latest = undefined;
+  }
+
+  #unchanged(name: string, path: string): Pack | undefined {
+    const known = this.#packs.get(name);
+    if (known === undefined || stampOf(path) === known.stamp) return known;
+    this.#cache.clear();
+    return undefined;
   }
 
   /** Tells whether a blob is stored, by the packs known at the last {@link rescan}. */

@@ -1,5 +1,5 @@
 import { hash as digestOf } from 'node:crypto';
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
 import { zstdDecompressSync } from 'node:zlib';
 import { WaymarkError } from '../../domain/errors.ts';
 import { storeError } from '../store-error.ts';
@@ -23,6 +23,18 @@ export interface Pack {
   readonly name: string;
   readonly path: string;
   readonly index: PackIndex;
+  /** what the file looked like when it was opened; see {@link stampOf} */
+  readonly stamp: string;
+}
+
+/** Tells whether a file was changed, as far as its stat shows. Undefined: it is not there. */
+export function stampOf(path: string): string | undefined {
+  const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  return stats && stampFrom(stats);
+}
+
+function stampFrom({ ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
+  return `${ino} ${size} ${mtimeNs} ${ctimeNs}`;
 }
 
 /**
@@ -32,7 +44,8 @@ export interface Pack {
  */
 export function openPack(name: string, path: string): Pack {
   return withFile(path, (fd) => {
-    const size = fstatSync(fd).size;
+    const stats = fstatSync(fd, { bigint: true });
+    const size = Number(stats.size);
     const corrupt = (what: string) => new WaymarkError('OBJECT_CORRUPT', `Pack ${path} is damaged: ${what}`);
     const tail = readExactly(fd, Math.max(0, size - TAIL_BYTES), Math.min(size, TAIL_BYTES));
     const footer = decodeFooter(tail.subarray(Math.max(0, tail.length - FOOTER_BYTES)));
@@ -51,7 +64,7 @@ export function openPack(name: string, path: string): Pack {
     const bytes =
       inTail >= 0 ? tail.subarray(inTail, inTail + length) : readExactly(fd, footer.indexAt, length);
     if (digestOf('sha256', bytes, 'hex') !== footer.indexHash) throw corrupt('its index has a wrong hash');
-    return { name, path, index: new PackIndex(bytes, footer.blobs, footer.blocks) };
+    return { name, path, index: new PackIndex(bytes, footer.blobs, footer.blocks), stamp: stampFrom(stats) };
   });
 }
 
