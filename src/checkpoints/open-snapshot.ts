@@ -18,15 +18,19 @@ export interface OpenSnapshot {
  */
 export async function openSnapshot(context: HomeContext, checkpoint: Checkpoint): Promise<OpenSnapshot> {
   const store = context.store(checkpoint.engine, checkpoint.workspace);
-  const manifest = await store.manifest(checkpoint);
-  if (manifest.digest !== checkpoint.digest || manifest.record.id !== checkpoint.id) {
-    throw new WaymarkError(
-      'MANIFEST_INVALID',
-      `The manifest of checkpoint ${checkpoint.id} is not the one that was committed`,
-      {
-        hint: `Another manifest lies at ${checkpoint.filesystemPath}; see: waymark checkpoints verify`,
-      },
-    );
-  }
+  await checkManifest(store, checkpoint);
   return { checkpoint, store, view: await store.open(checkpoint.snapshot) };
+}
+
+/** Throws as {@link openSnapshot} does, unless the manifest in the store is the one that was committed. */
+export async function checkManifest(store: SnapshotStore, checkpoint: Checkpoint): Promise<void> {
+  const manifest = await store.manifest(checkpoint);
+  if (manifest.digest === checkpoint.digest && manifest.record.id === checkpoint.id) return;
+  throw new WaymarkError(
+    'MANIFEST_INVALID',
+    `The manifest of checkpoint ${checkpoint.id} is not the one that was committed`,
+    {
+      hint: `Another manifest lies at ${checkpoint.filesystemPath}; see: waymark checkpoints verify`,
+    },
+  );
 }

@@ -2,7 +2,7 @@ import type { Checkpoint } from '../domain/checkpoint.ts';
 import { isWaymarkError } from '../domain/errors.ts';
 import type { SnapshotStore, StoreProblem } from '../stores/snapshot-store.ts';
 import type { HomeContext } from './home-context.ts';
-import { openSnapshot } from './open-snapshot.ts';
+import { checkManifest } from './open-snapshot.ts';
 
 /** Reads everything the checkpoints need, each blob once, and notes in the catalog which of them can be restored. */
 export async function verifyCheckpoints(
@@ -11,7 +11,7 @@ export async function verifyCheckpoints(
 ): Promise<{ readonly checked: number; readonly problems: readonly StoreProblem[] }> {
   const problems: StoreProblem[] = [];
   const byStore = Map.groupBy(checkpoints, ({ engine, workspace }) => context.store(engine, workspace));
-  for (const [store, group] of byStore) problems.push(...(await verifyIn(context, store, group)));
+  for (const [store, group] of byStore) problems.push(...(await verifyIn(store, group)));
   const damaged = new Set(problems.map(({ checkpointId }) => checkpointId));
   for (const { id, restorable } of checkpoints) {
     if (restorable === damaged.has(id)) context.catalog.setRestorable(id, !damaged.has(id));
@@ -20,7 +20,6 @@ export async function verifyCheckpoints(
 }
 
 async function verifyIn(
-  context: HomeContext,
   store: SnapshotStore,
   checkpoints: readonly Checkpoint[],
 ): Promise<readonly StoreProblem[]> {
@@ -29,7 +28,7 @@ async function verifyIn(
   const readable: Checkpoint[] = [];
   for (const checkpoint of checkpoints) {
     try {
-      await openSnapshot(context, checkpoint);
+      await checkManifest(store, checkpoint);
       readable.push(checkpoint);
     } catch (error) {
       if (
