@@ -9,7 +9,7 @@ import { type CheckpointOrigin, commitCheckpoint, type DescribedSnapshot } from 
 import type { WorkspaceContext } from './home-context.ts';
 import { observe, type Reach } from './present.ts';
 import { selectedDraft } from './selected-draft.ts';
-import { keepCache, noteBase, trustedCache } from './trusted-cache.ts';
+import { keepCache, noteBase, type TrustedCache, trustedCache } from './trusted-cache.ts';
 
 export type CaptureOutcome =
   | { readonly kind: 'taken'; readonly checkpoint: Checkpoint; readonly stats: CaptureStats }
@@ -56,18 +56,24 @@ export async function capture(
     earlier = input.sameAs?.(written.ref.root);
     return earlier === undefined ? await describe(store, draft, written, observation) : undefined;
   });
-  const fresh = !observation.unchanged || stats.filesRead > 0 || trusted === undefined;
-  const keeps = reach === 'in_scope' && draft === observation.draft && fresh;
-  if (written !== undefined && keeps) {
-    await keepCache(
-      context,
-      store,
-      observation.next({ root: written.ref.root, read: written.read }),
-      written.ref,
-    );
-  } else if (written !== undefined && trusted !== undefined) await noteBase(context, store, trusted.ref);
+  if (written !== undefined && reach === 'in_scope')
+    await remember(context, store, observation, draft, written, trusted);
   if (checkpoint !== undefined) return { kind: 'taken', checkpoint, stats };
   return earlier === undefined ? undefined : { kind: 'same', checkpoint: earlier, stats };
+}
+
+/** Keeps the stat cache that names the new snapshot as its base, where there is something new to keep. */
+async function remember(
+  context: WorkspaceContext,
+  store: SnapshotStore,
+  observation: Observed,
+  draft: SnapshotDraft,
+  { ref, read }: WrittenSnapshot,
+  trusted: TrustedCache | undefined,
+): Promise<void> {
+  const next = draft === observation.draft ? observation.next({ root: ref.root, read }) : trusted?.cache;
+  if (next !== undefined && next !== trusted?.cache) await keepCache(context, store, next, ref);
+  else if (trusted !== undefined) await noteBase(context, store, trusted.ref);
 }
 
 async function describe(
