@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs';
 import type { Settings } from '../config/settings.ts';
 import type { Decision } from '../domain/decision.ts';
 import { WaymarkError } from '../domain/errors.ts';
@@ -36,6 +37,7 @@ export function createPlanEngine(
 ): PlanEngine {
   const { home, repository, log } = planHome;
   const { clock, ids, fs } = home;
+  const forbidden = [realpathSync(home.layout.home)];
   const checkpointService = new WorkspaceCheckpointService(planHome);
   const results = new WorkspaceSandboxResults(planHome);
   const sandboxes = new PlanSandboxes({
@@ -44,7 +46,7 @@ export function createPlanEngine(
     results,
     strategies: {
       none: inPlace,
-      filesystem_copy: filesystemCopy(fs, [home.layout.home]),
+      filesystem_copy: filesystemCopy(fs, forbidden),
       git_worktree: gitWorktree(
         home,
         worktreeSetup === undefined ? undefined : setUpWith(worktreeSetup, environment),
@@ -52,7 +54,13 @@ export function createPlanEngine(
     },
   });
   const common = { repository, log, clock, ids, autoCreateOn, checkpointService };
-  const toolRunner = new ToolRunner({ ...common, fs, agents, noteStep: stepOperations(planHome) });
+  const toolRunner = new ToolRunner({
+    ...common,
+    fs,
+    agents,
+    forbidden,
+    noteStep: stepOperations(planHome),
+  });
   const waves = workspaceWaves(planHome);
   const subplans = new SubplanExecutionService({ ...common, sandboxes, results, waves });
   const executor = new PlanExecutor({

@@ -22,6 +22,8 @@ export interface ToolRunnerOptions {
   readonly clock: Clock;
   readonly ids: { ulid(): string };
   readonly fs: FileSystem;
+  /** real paths of directories that file tools leave alone: `WAYMARK_HOME` */
+  readonly forbidden?: readonly string[];
   /** configured agent commands by name */
   readonly agents: Readonly<Record<string, readonly string[]>>;
   readonly autoCreateOn: readonly Trigger[];
@@ -88,6 +90,7 @@ export class ToolRunner {
       const outcome = await this.#tools(step).run(step, {
         root: scope.root,
         fs,
+        forbidden: this.#options.forbidden ?? [],
         environment: stepEnvironment(scope, decision),
         agents,
         guidance: scope.guidance,

@@ -1,12 +1,11 @@
 import { WaymarkError } from '../../domain/errors.ts';
 import { quotePath, type RelPath } from '../../domain/rel-path.ts';
-import type { FileSystem } from '../../platform/file-system.ts';
 import type { ApplyPatchStep } from '../document/plan-document.ts';
 import { applyHunks } from '../patch/apply-hunks.ts';
 import { bytesOf, type FilePatch, linesOf } from '../patch/file-patch.ts';
 import { parsePatch } from '../patch/parse-patch.ts';
 import { deletePlace, readPlace, writePlace } from './sandbox-file.ts';
-import { checkSandboxPath, openPlace } from './sandbox-place.ts';
+import { checkSandboxPath, openPlace, type PlaceContext } from './sandbox-place.ts';
 import type { Tool } from './tool.ts';
 import { modeFor } from './write-file.ts';
 
@@ -24,12 +23,13 @@ type PatchAction =
 export const applyPatch: Tool<ApplyPatchStep> = {
   name: 'apply_patch',
   writes: true,
-  async run(step, { fs, root }) {
+  async run(step, context) {
+    const { fs } = context;
     const files = parsePatch(step.patch);
     refuseTwice(files);
-    const actions = files.flatMap((file) => planFile(fs, root, file));
+    const actions = files.flatMap((file) => planFile(context, file));
     for (const action of actions) {
-      using place = openPlace(fs, root, action.path, { createParents: action.kind === 'write' });
+      using place = openPlace(context, action.path, { createParents: action.kind === 'write' });
       if (action.kind === 'write') writePlace(fs, place, action.bytes, action.mode);
       else deletePlace(fs, place);
     }
@@ -37,29 +37,29 @@ export const applyPatch: Tool<ApplyPatchStep> = {
   },
 };
 
-function planFile(fs: FileSystem, root: string, file: FilePatch): readonly PatchAction[] {
+function planFile(context: PlaceContext, file: FilePatch): readonly PatchAction[] {
   const { action, from, to, hunks, executable } = file;
-  const old = from === undefined ? undefined : readOld(fs, root, from);
+  const old = from === undefined ? undefined : readOld(context, from);
   const result = bytesOf(applyHunks(to ?? from ?? '', old === undefined ? [] : linesOf(old.bytes), hunks));
   if (action === 'delete') {
     if (result.length > 0)
       throw new WaymarkError('VALIDATION_ERROR', `The patch deletes "${from}" but leaves lines of it`);
     return [{ kind: 'delete', path: checkSandboxPath(from ?? '') }];
   }
-  if (action !== 'modify') requireAbsent(fs, root, to ?? '');
+  if (action !== 'modify') requireAbsent(context, to ?? '');
   const mode = modeFor(executable, old?.mode) ?? old?.mode;
   const write = { kind: 'write', path: checkSandboxPath(to ?? ''), bytes: result, mode } as const;
   return action === 'rename' ? [write, { kind: 'delete', path: checkSandboxPath(from ?? '') }] : [write];
 }
 
-function readOld(fs: FileSystem, root: string, path: string) {
-  using place = openPlace(fs, root, path, { createParents: false });
+function readOld(context: PlaceContext, path: string) {
+  using place = openPlace(context, path, { createParents: false });
   return readPlace(place);
 }
 
-function requireAbsent(fs: FileSystem, root: string, path: string): void {
+function requireAbsent(context: PlaceContext, path: string): void {
   try {
-    using place = openPlace(fs, root, path, { createParents: false });
+    using place = openPlace(context, path, { createParents: false });
     if (place.stat() === undefined) return;
   } catch (error) {
     if (error instanceof WaymarkError && error.code === 'PATH_NOT_FOUND') return;

@@ -8,8 +8,9 @@ import type { Tool } from './tool.ts';
 export const deleteFile: Tool<DeleteFileStep> = {
   name: 'delete_file',
   writes: true,
-  async run(step, { fs, root }) {
-    using place = openPlace(fs, root, step.path, { createParents: false });
+  async run(step, context) {
+    const { fs } = context;
+    using place = openPlace(context, step.path, { createParents: false });
     deletePlace(fs, place);
     return { output: `deleted ${quotePath(place.rel)}`, exitCode: null };
   },

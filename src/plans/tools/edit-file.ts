@@ -9,8 +9,9 @@ import type { Tool } from './tool.ts';
 export const editFile: Tool<EditFileStep> = {
   name: 'edit_file',
   writes: true,
-  async run(step, { fs, root }) {
-    using place = openPlace(fs, root, step.path, { createParents: false });
+  async run(step, context) {
+    const { fs } = context;
+    using place = openPlace(context, step.path, { createParents: false });
     const { bytes, mode } = readPlace(place);
     const edited = step.edits.reduce((content, edit) => replaceOnce(content, edit, place.rel), bytes);
     writePlace(fs, place, edited, mode);

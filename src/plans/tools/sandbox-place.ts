@@ -22,6 +22,15 @@ function isGitName(name: string): boolean {
   return folded === '.git' || folded === 'git~1';
 }
 
+/** Where a place is looked for. */
+export interface PlaceContext {
+  readonly fs: FileSystem;
+  /** real path of the sandbox */
+  readonly root: string;
+  /** real paths of directories in which nothing is ours to change: `WAYMARK_HOME` */
+  readonly forbidden: readonly string[];
+}
+
 /** Checks a path that a plan names. @throws WaymarkError `UNSAFE_PATH` for absolute ones, `..`, empty components, NUL and anything in `.git` */
 export function checkSandboxPath(path: string): RelPath {
   const trimmed = path.startsWith('./') ? path.slice(2) : path;
@@ -34,7 +43,22 @@ export function checkSandboxPath(path: string): RelPath {
       hint: 'The repository belongs to the user; a plan does not write there',
     });
   }
+  if (parts[0]?.toLowerCase() === '.waymark') {
+    throw new WaymarkError(
+      'UNSAFE_PATH',
+      `"${quotePath(path)}" lies in .waymark, which no checkpoint covers`,
+    );
+  }
   return trimmed as RelPath;
+}
+
+function refuseForbidden(root: string, rel: RelPath, forbidden: readonly string[]): void {
+  const absolute = join(root, rel);
+  const inside = forbidden.find(
+    (directory) => absolute === directory || absolute.startsWith(`${directory}/`),
+  );
+  if (inside !== undefined)
+    throw new WaymarkError('UNSAFE_PATH', `"${quotePath(rel)}" lies in ${inside}, which belongs to Waymark`);
 }
 
 /**
@@ -44,12 +68,12 @@ export function checkSandboxPath(path: string): RelPath {
  * @throws WaymarkError `UNSAFE_PATH` where a parent is a symlink; `PATH_NOT_FOUND` where one is missing; `VALIDATION_ERROR` where one is no directory
  */
 export function openPlace(
-  fs: FileSystem,
-  root: string,
+  { fs, root, forbidden }: PlaceContext,
   path: string,
   { createParents }: { readonly createParents: boolean },
 ): SandboxPlace {
   const rel = checkSandboxPath(path);
+  refuseForbidden(root, rel, forbidden);
   const parts = rel.split('/');
   const name = parts.pop() ?? '';
   const walked = walkDown(fs, root, rel, parts, createParents);

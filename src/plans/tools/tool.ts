@@ -7,6 +7,8 @@ export interface ToolContext {
   /** real path of the sandbox */
   readonly root: string;
   readonly fs: FileSystem;
+  /** real paths of directories in which nothing may be changed: `WAYMARK_HOME` */
+  readonly forbidden: readonly string[];
   /** the whole environment of commands, but for a step's own */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** configured agent commands by name */

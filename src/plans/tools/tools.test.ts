@@ -52,6 +52,7 @@ function run(step: Bare<ToolStep>, more: Partial<ToolContext> = {}) {
     fs: createFileSystem(),
     environment: process.env,
     agents: {},
+    forbidden: [join(root, 'private')],
     guidance: [],
     signal: new AbortController().signal,
     onOutput: (_, chunk) => {
@@ -69,6 +70,8 @@ const UNSAFE = [
   'a/../../outside/victim',
   '/etc/passwd',
   '.git/hooks/post-checkout',
+  '.waymark/worktrees/x/f',
+  'private/catalog.db',
   'sub/.GIT/config',
   '.g\u200cit/config',
   'git~1/config',

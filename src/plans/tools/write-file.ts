@@ -8,8 +8,9 @@ import type { Tool } from './tool.ts';
 export const writeFile: Tool<WriteFileStep> = {
   name: 'write_file',
   writes: true,
-  async run(step, { fs, root }) {
-    using place = openPlace(fs, root, step.path, { createParents: true });
+  async run(step, context) {
+    const { fs } = context;
+    using place = openPlace(context, step.path, { createParents: true });
     const bytes = Buffer.from(step.content, 'utf8');
     const present = place.stat();
     writePlace(fs, place, bytes, modeFor(step.executable, present?.isFile() ? present.mode : undefined));
