@@ -87,7 +87,7 @@ export class ShadowObjects {
       for (const [hash, node] of read) {
         loaded.set(hash, node);
         if (node instanceof Buffer)
-          for (const child of childrenOf(node)) if (!loaded.has(child)) level.add(child);
+          for (const child of childrenOf(node, tolerant)) if (!loaded.has(child)) level.add(child);
       }
     }
     return (hash) => {
@@ -210,10 +210,15 @@ export async function missingNames(
   return new Set(lines.filter((line) => line.endsWith(' missing')).map((line) => line.slice(0, 40)));
 }
 
-/** What an index node points to; nothing for a segment. */
-function childrenOf(bytes: Buffer): readonly ContentHash[] {
-  const node = decodeNode(bytes);
-  return isSegment(node) ? [] : node.children;
+/** What an index node points to; nothing for a segment, nor, where `tolerant`, for what can't be decoded: whoever walks the tree finds out. */
+function childrenOf(bytes: Buffer, tolerant: boolean): readonly ContentHash[] {
+  try {
+    const node = decodeNode(bytes);
+    return isSegment(node) ? [] : node.children;
+  } catch (error) {
+    if (tolerant && isWaymarkError(error)) return [];
+    throw error;
+  }
 }
 
 function note<K, V>(map: Map<K, V>, key: K, value: V | undefined): boolean {
