@@ -1,4 +1,4 @@
-import { fstatSync, readdirSync } from 'node:fs';
+import { fstatSync, lstatSync, readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { WaymarkError } from '../domain/errors.ts';
 import {
@@ -86,20 +86,15 @@ const PLAIN_DIRECTORY: DirectoryEntry = {
 };
 
 function prepareDirectory(fs: FileSystem, into: string): void {
-  try {
-    if (readdirSync(toFsPath(into)).length === 0) return;
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
-    if (code === 'ENOENT') {
-      fs.mkdir(into, 0o755);
-      fs.fsyncDirectory(dirname(into));
-      return;
-    }
-    if (code !== 'ENOTDIR') throw error;
+  const stats = lstatSync(toFsPath(into), { throwIfNoEntry: false });
+  if (stats === undefined) {
+    fs.mkdir(into, 0o755);
+    fs.fsyncDirectory(dirname(into));
+  } else if (!stats.isDirectory() || readdirSync(toFsPath(into)).length > 0) {
+    throw new WaymarkError('TARGET_NOT_EMPTY', `${quotePath(into)} is not an empty directory`, {
+      hint: 'Name a directory that is missing or empty; a link is none',
+    });
   }
-  throw new WaymarkError('TARGET_NOT_EMPTY', `${quotePath(into)} is not an empty directory`, {
-    hint: 'Name a directory that is missing or empty',
-  });
 }
 
 async function writeEntry(
