@@ -35,11 +35,16 @@ export interface AppliedStates {
   content(path: RelPath, hash: ContentHash): Promise<Buffer | undefined>;
 }
 
-/** @param worktree the worktree as a workspace @param checkout where it was brought */
+/**
+ * @param worktree the worktree as a workspace
+ * @param checkout where it was brought
+ * @param since when the worktree was made: an earlier one may have had its name
+ */
 export async function appliedStates(
   worktree: WorkspaceContext,
   checkout: WorkspaceContext,
   runId: RunId,
+  since: string,
 ): Promise<AppliedStates> {
   const applied = new Map<RelPath, Applied>();
   const all = checkout.catalog.operations({ dirHash: checkout.identity.dirHash });
@@ -48,9 +53,10 @@ export async function appliedStates(
     .checkpoints({ dirHash: worktree.identity.dirHash, runId })
     .filter(({ metadata }) => metadata.reason === RESULT_REASON);
   for (const operation of all.toReversed()) {
-    const counts = operation.kind === 'apply' && operation.status === 'done' && operation.runId === runId;
-    if (!counts || undone.has(operation.id)) continue;
-    const result = results.find(({ createdAt }) => createdAt <= operation.startedAt);
+    const { kind, status, startedAt } = operation;
+    const isApply = kind === 'apply' && status === 'done' && operation.runId === runId;
+    if (!isApply || startedAt < since || undone.has(operation.id)) continue;
+    const result = results.find(({ createdAt }) => createdAt <= startedAt);
     if (result === undefined) continue;
     try {
       const { view, store } = await openSnapshot(checkout, result);

@@ -34,7 +34,7 @@ export async function applyWorktree(
   const checkout = checkoutContext(caller, place);
   const store = checkout.store('cas', checkout.identity);
   refuseActive(state);
-  const applied = await appliedStates(worktree, checkout, place.runId);
+  const applied = await appliedStates(worktree, checkout, place.runId, state.present.record.createdAt);
   await dropContents(checkout, checkout.identity.dirHash, place.runId);
 
   const lookOnly = options.dryRun === true || options.confirm !== 'always';

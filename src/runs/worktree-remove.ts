@@ -50,7 +50,7 @@ export async function removeWorktree(
   await refuseDuringRun({ ...context, currentRun: place.runId }, place.path, 0);
   const force = options.force === true || options.discardSecrets === true || options.discardUnheld === true;
   const inspection = await inspectRemoval(context, where);
-  refuseUnsafe(place, inspection.reasons, force);
+  if (!inspection.absent) refuseUnsafe(place, inspection.reasons, force);
   const held = force ? await holdAll(context, place, inspection, options) : NOTHING_HELD;
   const removal = await removeFromDisk(context, { ...where, force });
   await releaseBase(context, directoryHash(place.path), place.runId);
