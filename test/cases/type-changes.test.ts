@@ -56,7 +56,13 @@ describe.each(engines)('what a path turned into, engine %s', (engine) => {
     expect(result.skipped).toEqual([]);
     await workspace.undo({ confirm: 'always' });
     expect(treeListing(place.workspace)).toEqual(now);
-    for (const [name, from, to] of pairs) if (from !== to) await goBack(workspace, id, [name]);
+    for (const [name, from, to] of pairs.filter((_, n) => n % 5 === 1)) {
+      if (from === 'nothing' && to === 'nothing') continue;
+      await goBack(workspace, id, [name]);
+      const own = (line: string) => line.startsWith(`${name} `) || line.startsWith(`${name}/`);
+      expect(treeListing(place.workspace).filter(own)).toEqual(then.filter(own));
+    }
+    await goBack(workspace, id);
     expect(treeListing(place.workspace)).toEqual(then);
     expect((await goBack(workspace, id)).changes).toEqual([]);
   });
