@@ -302,6 +302,23 @@ test('observeWorkspace() counts ignore files and the index of the repository aro
   expect(scene.nodes.get('a.log')).toMatchObject({ kind: 'file' });
 });
 
+test('observeWorkspace() does not hear of patterns above the root that ignore the root itself or what it lies in', async () => {
+  const scene = new WorkspaceScene('top/.tools/root');
+  const top = `${scene.directory}/top`;
+  scene.runGitIn('../..', 'init', '-q');
+  writeFileSync(`${top}/.gitignore`, '.*\n*.log\n');
+  writeFileSync(`${top}/.tools/.gitignore`, '*\n');
+  for (const path of ['a', 'b.log', 'd/e', '.hidden']) scene.write(path);
+  await scene.capture();
+  expect(outline(scene.nodes)).toEqual([
+    '.hidden: file',
+    'a: file',
+    'b.log: ignored',
+    'd: directory',
+    'd/e: file',
+  ]);
+});
+
 test('PD-02: observeWorkspace() never enters WAYMARK_HOME inside the workspace', async () => {
   const scene = new WorkspaceScene();
   scene.write('.ckpt/catalog.db');

@@ -1,11 +1,13 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { decodeName, type RelPath, toFsPath } from '../../domain/rel-path.ts';
+import { ancestorsOf, decodeName, type RelPath, toFsPath } from '../../domain/rel-path.ts';
 import type { IgnoreFile } from '../../domain/rules.ts';
 import { findGitDirectory, type GitDirectory, gitDirectoryAt } from '../git-directory.ts';
 import { look } from '../walk/look.ts';
 import { FLAG, type TreeTable } from '../walk/tree-table.ts';
 import type { ScopeWatch } from '../walk/walk-options.ts';
+import { byteString } from './byte-string.ts';
+import { parseIgnoreList } from './ignore-list.ts';
 import type { ScopeTree } from './scope-tree.ts';
 
 /**
@@ -110,12 +112,13 @@ export class LiveIgnore implements ScopeWatch {
   }
 }
 
-/** `.gitignore` of the directories above the root up to the top level, and its `info/exclude`. */
+/** `.gitignore` of the directories above the root up to the top level, and its `info/exclude`, as far as they are about what lies in the root. */
 function filesAbove(root: string, git: GitDirectory): readonly IgnoreFile[] {
   const files: IgnoreFile[] = [];
   const add = (source: IgnoreFile['source'], text: string | undefined, directory: string) => {
     const prefix = root.slice(directory === '/' ? 1 : directory.length + 1);
-    if (text) files.push({ dir: '', source, text, prefix });
+    const kept = text === undefined ? '' : withoutPatternsFor(prefix as RelPath, text);
+    if (kept) files.push({ dir: '', source, text: kept, prefix });
   };
   for (let at = dirname(root); ; at = dirname(at)) {
     add('.gitignore', readIgnoreFile(`${at === '/' ? '' : at}/.gitignore`), at);
@@ -123,6 +126,22 @@ function filesAbove(root: string, git: GitDirectory): readonly IgnoreFile[] {
   }
   add('info/exclude', readIgnoreFile(`${git.commonDir}/info/exclude`, true), git.topLevel);
   return files;
+}
+
+/**
+ * Leaves out the patterns that ignore a directory or one that it lies in: somebody chose it as the root all the same, so they can't be meant for
+ * what is in it, as `*` would be.
+ */
+function withoutPatternsFor(directory: RelPath, text: string): string {
+  const way = [...ancestorsOf(directory), directory].map(byteString);
+  const hides = (line: string) => {
+    const list = parseIgnoreList(line);
+    return way.some((path) => list.answer(path, path.lastIndexOf('/') + 1, true) === 'ignored');
+  };
+  return text
+    .split('\n')
+    .filter((line) => !hides(line))
+    .join('\n');
 }
 
 const MAX_BYTES = 16 * 1024 ** 2;
