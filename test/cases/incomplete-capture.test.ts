@@ -1,25 +1,21 @@
 import {
   chmodSync,
   chownSync,
-  cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
-  readdirSync,
   rmdirSync,
-  rmSync,
   statSync,
   unlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createGit } from '../../src/platform/git-process.ts';
 import { spawnCommand } from '../../src/platform/spawn-command.ts';
 import { readText, writeFiles } from '../support/files.ts';
+import { NOBODY, waymarkAsNobody } from '../support/program-for-others.ts';
 import { openSandbox, sandbox } from '../support/sandbox.ts';
 import { treeListing } from '../support/tree-listing.ts';
 
@@ -182,38 +178,20 @@ test('IC-10: without git on the PATH cas works, and the git engine says what it 
 });
 
 test('IC-03: unreadable and special paths are listed, left alone, and the checkpoint is partial (exit status 5)', async () => {
-  const nobody = 65534;
   const place = sandbox();
   writeFiles(place.workspace, { 'ok.txt': 'v1', 'locked/secret': 's' });
   chmodSync(path.join(place.workspace, 'locked'), 0);
   const server = createServer().listen(path.join(place.workspace, 'x.sock'));
   onTestFinished(() => void server.close());
   for (const directory of [place.directory, place.workspace, place.userHome])
-    chownSync(directory, nobody, nobody);
-  chownSync(path.join(place.workspace, 'locked'), nobody, nobody);
-  chownSync(path.join(place.workspace, 'ok.txt'), nobody, nobody);
+    chownSync(directory, NOBODY, NOBODY);
+  chownSync(path.join(place.workspace, 'locked'), NOBODY, NOBODY);
+  chownSync(path.join(place.workspace, 'ok.txt'), NOBODY, NOBODY);
   chmodSync(place.directory, 0o755);
-  const program = copyOfProgram();
-  const waymark = (...args: readonly string[]) =>
-    spawnCommand({
-      command: {
-        argv: [
-          'setpriv',
-          `--reuid=${nobody}`,
-          `--regid=${nobody}`,
-          '--clear-groups',
-          program.node,
-          program.cli,
-          ...args,
-        ],
-      },
-      cwd: place.workspace,
-      env: place.environment,
-      stdio: 'capture',
-    });
+  const waymark = waymarkAsNobody(place.workspace, place.environment);
   const created = await waymark('checkpoints', 'create', '--format', 'json');
-  expect(created.exitCode).toBe(5);
-  const { checkpoint } = JSON.parse(created.stdout?.toString() ?? '') as {
+  expect(created.status).toBe(5);
+  const { checkpoint } = JSON.parse(created.stdout) as {
     checkpoint: {
       checkpoint_id: string;
       coverage: { status: string; skipped: { path: string; reason: string }[] };
@@ -230,35 +208,3 @@ test('IC-03: unreadable and special paths are listed, left alone, and the checkp
   expect(statSync(path.join(place.workspace, 'locked')).mode & 0o777).toBe(0);
   expect(existsSync(path.join(place.workspace, 'x.sock'))).toBe(true);
 });
-
-/** Packages that the program itself does not need. */
-const TOOLS: ReadonlySet<string> = new Set([
-  'node',
-  'typescript',
-  '@typescript',
-  '@biomejs',
-  'rolldown',
-  '@rolldown',
-  'vitest',
-  'vite',
-  '@types',
-  'lightningcss-linux-x64-gnu',
-]);
-
-/** The program where every user can read it. */
-function copyOfProgram(): { readonly node: string; readonly cli: string } {
-  const top = path.resolve(import.meta.dirname, '../..');
-  const copy = mkdtempSync(path.join(tmpdir(), 'waymark-program-'));
-  onTestFinished(() => rmSync(copy, { recursive: true, force: true }));
-  cpSync(path.join(top, 'src'), path.join(copy, 'src'), { recursive: true });
-  cpSync(path.join(top, 'package.json'), path.join(copy, 'package.json'));
-  mkdirSync(path.join(copy, 'node_modules'));
-  for (const name of readdirSync(path.join(top, 'node_modules'))) {
-    if (TOOLS.has(name) || name.startsWith('.')) continue;
-    cpSync(path.join(top, 'node_modules', name), path.join(copy, 'node_modules', name), { recursive: true });
-  }
-  const node = path.join(copy, 'node');
-  cpSync(process.execPath, node);
-  chmodSync(copy, 0o755);
-  return { node, cli: path.join(copy, 'src/cli/bin.ts') };
-}
