@@ -53,12 +53,14 @@ export async function openHome(options: OpenOptions): Promise<OpenHome> {
     unusableStores: stores.unusable,
     settings: (workspace) =>
       resolveSettings({ workspace, home: options.home, userFile: options.userFile, environment }),
-    runCommand: async (command, cwd, { aside = false } = {}) => {
+    runCommand: async (command, cwd, how) => {
       const { exitCode, signal } = await spawnCommand({
-        command: { shell: aside ? `exec </dev/null >&2\n${command}` : command },
+        command: { shell: how === undefined ? command : `exec </dev/null >&2\n${command}` },
         cwd,
-        env: aside ? { ...withoutRepositoryVariables(environment), PWD: cwd } : environment,
+        env: how === undefined ? environment : { ...withoutRepositoryVariables(environment), PWD: cwd },
         stdio: 'inherit',
+        ownGroup: how !== undefined,
+        ...(how?.signal === undefined ? {} : { signal: how.signal }),
       });
       return exitCode ?? 128 + (signal === null ? 0 : constants.signals[signal]);
     },

@@ -34,9 +34,13 @@ export interface HomeContext {
   settings(workspace: string): ResolvedSettings;
   /**
    * Runs a shell command of the settings; resolves with its exit status, 128 + n where signal n ended it. `aside`: it gets no input, its output
-   * goes to standard error, and git finds the repository by `cwd` whatever the environment says.
+   * goes to standard error, git finds the repository by `cwd` whatever the environment says, and `signal` ends it with all it started.
    */
-  runCommand(command: string, cwd: string, how?: { readonly aside?: boolean }): Promise<number>;
+  runCommand(
+    command: string,
+    cwd: string,
+    how?: { readonly aside: true; readonly signal?: AbortSignal },
+  ): Promise<number>;
 }
 
 /** The same for one workspace. */

@@ -35,6 +35,7 @@ export async function runChild(
 
 /** The exit status where the command could not be run, as `env` and `nohup` have it. */
 export function childFailureStatus(error: unknown): number {
+  if (isWaymarkError(error, 'INTERRUPTED')) return EXIT.interrupted;
   if (!isWaymarkError(error, 'COMMAND_FAILED') || error.details?.['errno'] === undefined)
     return EXIT.execFailed;
   return error.details?.['errno'] === 'ENOENT' ? EXIT.execNotFound : EXIT.execCannotRun;

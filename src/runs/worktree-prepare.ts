@@ -69,7 +69,10 @@ async function setUp(
   if (command === undefined) return;
   const wanted = counterpartOf(outer, place);
   const cwd = statSync(wanted, { throwIfNoEntry: false })?.isDirectory() ? wanted : place.path;
-  const exitCode = await outer.runCommand(command, cwd, { aside: true });
+  const exitCode = await outer.runCommand(command, cwd, {
+    aside: true,
+    ...(signal === undefined ? {} : { signal }),
+  });
   stopIfAborted(signal);
   if (exitCode === 0) return;
   if (exitCode === 130 || exitCode === 143) throw interrupted();
