@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, lstatSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type PlanScene, planScene } from '../support/plan-scene.ts';
@@ -130,30 +139,36 @@ describe('filesystem_copy', () => {
     expect(readFileSync(join(other.sandbox.path, '.env'), 'utf8')).toBe('KEY=2');
   });
 
-  test('gives the copy its own repository, and never the one of a linked worktree', async () => {
-    await using scene = await planScene();
-    repository(scene);
-    const before = git(scene, 'for-each-ref') + git(scene, 'rev-parse', 'HEAD');
-    const commit = 'git -c user.name=x -c user.email=x@x commit -qam y';
-    const file = scene.planFile({
-      sandbox: 'filesystem_copy',
-      steps: [{ tool: 'shell', command: `echo x >> tracked; ${commit}` }],
-    });
-    const plan = await scene.plans.run({ file, workspace: scene.root });
-    expect(plan.error).toBeNull();
-    expect(git(scene, 'for-each-ref') + git(scene, 'rev-parse', 'HEAD')).toBe(before);
-    expect(git(scene, 'status', '--porcelain')).toBe('');
-    git(scene, 'worktree', 'add', '-q', join(scene.outside, 'linked'));
-    const reach = scene.planFile({
-      sandbox: 'filesystem_copy',
-      steps: [{ tool: 'shell', command: `git rev-parse --git-dir || exit 9; git add -A; ${commit}` }],
-    });
-    const linked = await scene.plans.run({ file: reach, workspace: join(scene.outside, 'linked') });
-    expect(linked.error?.message).toContain('status 9');
-    expect(existsSync(join(linked.sandbox.path, '.git'))).toBe(false);
-    expect(git(scene, 'log', '--oneline', '--all').trim().split('\n')).toHaveLength(1);
-    expect(linked.state).toBe('errored');
-  });
+  test.each(['repository', 'linked worktree', 'link to a repository'])(
+    'gives the copy of a %s a repository of its own, and never the one that it was copied from',
+    async (kind) => {
+      await using scene = await planScene();
+      repository(scene);
+      scene.put({ 'dist/committed': 'c' });
+      git(scene, 'add', '-f', 'dist/committed');
+      const workspace = kind === 'repository' ? scene.root : join(scene.outside, 'other');
+      if (kind === 'linked worktree') git(scene, 'worktree', 'add', '-q', workspace);
+      if (kind === 'link to a repository') {
+        cpSync(scene.root, workspace, { recursive: true });
+        rmSync(join(workspace, '.git'), { recursive: true });
+        symlinkSync(join(scene.root, '.git'), join(workspace, '.git'));
+      }
+      const repositoryNow = () =>
+        git(scene, 'for-each-ref') + git(scene, 'rev-parse', 'HEAD') + git(scene, 'status', '--porcelain');
+      const before = repositoryNow();
+      const commit = 'git -c user.name=x -c user.email=x@x commit -qam y';
+      const file = scene.planFile({
+        sandbox: 'filesystem_copy',
+        steps: [{ tool: 'shell', command: `echo x >> tracked; ${commit}; git fsck > .log && git log --oneline` }],
+      });
+      const plan = await scene.plans.run({ file, workspace });
+      expect(plan.error).toBeNull();
+      const [call] = scene.plans.tree(plan.id).decisions[0]?.toolCalls ?? [];
+      expect(call?.output.trim().split('\n')).toHaveLength(2);
+      expect(repositoryNow()).toBe(before);
+      expect(lstatSync(join(plan.sandbox.path, '.git')).isDirectory()).toBe(true);
+    },
+  );
 
   test('refuses a .waymark that leads elsewhere', async () => {
     await using scene = await planScene();
@@ -187,6 +202,32 @@ describe('git_worktree', () => {
     expect(text(scene, 'tracked')).toBe('changed\n');
     expect(text(scene, 'untracked')).toBe('mine');
     expect(git(scene, 'diff', '--cached')).toBe('');
+  });
+
+  test('gets what its parallel subplans did, also in directories that are pruned but committed', async () => {
+    await using scene = await planScene();
+    repository(scene);
+    scene.put({ 'dist/committed': 'old\n' });
+    git(scene, 'add', '-f', 'dist/committed');
+    git(scene, '-c', 'user.name=x', '-c', 'user.email=x@x', 'commit', '-qm', 'y');
+    const file = scene.planFile({
+      steps: [
+        write('uncommitted', 'u'),
+        {
+          parallel: [
+            { name: 'x', steps: [{ tool: 'shell', command: 'cat tracked uncommitted > x; git add x' }] },
+            { name: 'y', steps: [write('dist/committed', 'new\n')] },
+          ],
+        },
+        { tool: 'shell', command: 'cat x dist/committed' },
+      ],
+    });
+    const plan = await scene.plans.run({ file, workspace: scene.root, worktree: true });
+    expect(plan.error).toBeNull();
+    const [call] = scene.plans.tree(plan.id).decisions[2]?.toolCalls ?? [];
+    expect(call?.output).toBe('committed\nunew\n');
+    await scene.plans.apply(plan.id);
+    expect([text(scene, 'x'), text(scene, 'dist/committed')]).toEqual(['committed\nu', 'new\n']);
   });
 
   test('keeps the worktree of a plan that failed, for rollback, and removes it with cancel', async () => {

@@ -1,9 +1,12 @@
 import { existsSync, lstatSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { WaymarkError } from '../../domain/errors.ts';
+import { toFsPath } from '../../domain/rel-path.ts';
 import { type CopyCandidate, copyTree } from '../../platform/copy-tree.ts';
 import type { FileSystem } from '../../platform/file-system.ts';
+import { gitDirectoryAt } from '../../workspace/git-directory.ts';
 import { removeTree } from '../../worktree/remove-tree.ts';
+import { giveOwnRepository } from './own-repository.ts';
 import type { SandboxRequest, SandboxStrategy } from './sandbox-strategy.ts';
 
 /** Below the workspace, in a directory that no capture enters and that git is told to ignore from inside. */
@@ -26,6 +29,9 @@ export function filesystemCopy(fs: FileSystem, forbidden: readonly string[]): Sa
       fs.mkdir(path, 0o700);
       const { source } = request;
       copyTree(fs, source, path, (candidate) => isCopied(candidate, source, forbidden));
+      const repository = gitDirectoryAt(source);
+      if (repository !== undefined && !existsSync(toFsPath(join(path, '.git'))))
+        giveOwnRepository(fs, repository, path);
       return { path, branch: null, notices: [] };
     },
     async remove(request) {
@@ -76,13 +82,13 @@ function isCopied(
     if (forbidden.includes(join(root, path))) return false;
     return !/(^|\/)\.git\/(modules\/.+\/)?worktrees$/.test(path);
   }
-  const isGitLink = path === '.git' || path.endsWith('/.git');
-  return !(isGitLink && kind === 'file') || pointsInside(path, source, root);
+  if (path !== '.git' && !path.endsWith('/.git')) return true;
+  return kind === 'file' && pointsInside(path, source, root);
 }
 
 /**
  * A `.git` file names a repository elsewhere. Copied along with that repository it means the copy; otherwise git would work on the user's,
- * so it is left out.
+ * so it is left out, as a link is.
  */
 function pointsInside(path: string, source: Buffer, root: string): boolean {
   const target = /^gitdir: ([^\n]+)/.exec(readFileSync(source, 'utf8'))?.[1];
