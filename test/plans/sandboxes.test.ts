@@ -159,7 +159,9 @@ describe('filesystem_copy', () => {
       const commit = 'git -c user.name=x -c user.email=x@x commit -qam y';
       const file = scene.planFile({
         sandbox: 'filesystem_copy',
-        steps: [{ tool: 'shell', command: `echo x >> tracked; ${commit}; git fsck > .log && git log --oneline` }],
+        steps: [
+          { tool: 'shell', command: `echo x >> tracked; ${commit}; git fsck > .log && git log --oneline` },
+        ],
       });
       const plan = await scene.plans.run({ file, workspace });
       expect(plan.error).toBeNull();
