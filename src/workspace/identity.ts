@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { realpathSync, statSync } from 'node:fs';
+import { type BigIntStats, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { WaymarkError } from '../domain/errors.ts';
 import type { DirHash } from '../domain/ids.ts';
@@ -16,8 +16,7 @@ export function identifyWorkspace(directory: string): WorkspaceIdentity {
   const path = realPathOf(directory);
   const stat = statSync(toFsPath(path), { bigint: true });
   if (!stat.isDirectory()) throw notFound(directory, 'is not a directory');
-  // Where a file system keeps no birth time the system gives 0, or repeats ctime, which moves.
-  const born = stat.birthtimeNs !== 0n && stat.birthtimeNs !== stat.ctimeNs;
+  const born = hasBirthTime(stat) || (stat.birthtimeNs !== 0n && keepsBirthTimes(path, stat.dev));
   return {
     path,
     dirHash: directoryHash(path),
@@ -25,6 +24,21 @@ export function identifyWorkspace(directory: string): WorkspaceIdentity {
     inode: stat.ino.toString(),
     birthtimeNs: born ? stat.birthtimeNs.toString() : undefined,
   };
+}
+
+/** Where a file system keeps no birth time the system gives 0, or repeats ctime, which moves. */
+function hasBirthTime({ birthtimeNs, ctimeNs }: BigIntStats): boolean {
+  return birthtimeNs !== 0n && birthtimeNs !== ctimeNs;
+}
+
+/** A new directory has both times alike: whether that means anything, those above it on the same file system tell. */
+function keepsBirthTimes(path: string, device: bigint): boolean {
+  for (let at = dirname(path); ; at = dirname(at)) {
+    const stat = statSync(toFsPath(at), { bigint: true, throwIfNoEntry: false });
+    if (stat?.dev !== device) return false;
+    if (hasBirthTime(stat)) return true;
+    if (at === dirname(at)) return false;
+  }
 }
 
 /** First 16 hex digits of the SHA-256 of a path's bytes. */
