@@ -369,6 +369,12 @@ export interface WorkspaceStatus {
   readonly pruneWouldFree: number | undefined;
   readonly retentionPaused: boolean;
   readonly checkpointsBelow: readonly string[];
+  /** workspaces of this home whose directory is missing, or replaced by another one, with checkpoints that are kept until `prune --orphans` */
+  readonly orphans: readonly {
+    readonly path: string;
+    readonly state: 'missing' | 'replaced';
+    readonly checkpoints: number;
+  }[];
 }
 
 export interface ScopeProposal {

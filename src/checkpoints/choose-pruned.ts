@@ -6,7 +6,7 @@ import type { PruneReport } from './api.ts';
 import { expiryOf } from './expire.ts';
 import type { WorkspaceContext } from './home-context.ts';
 import { decideFor, toDrop } from './retain.ts';
-import { rootStates } from './root-state.ts';
+import { orphanedRoots, rootClassifier } from './root-state.ts';
 
 export type Dropped = PruneReport['dropped'][number];
 
@@ -23,21 +23,18 @@ export async function choosePruned(context: WorkspaceContext, orphans: boolean):
     }
   };
   const all = context.catalog.checkpoints();
-  const states = new Map(rootStates(context).map(({ workspace, state }) => [workspace.dirHash, state]));
-  for (const [dirHash, own] of Map.groupBy(all, ({ workspace }) => workspace.dirHash)) {
-    const [first] = own;
-    if (first === undefined) continue;
-    if (states.get(dirHash) === 'present') {
-      const decisions = decideFor(context, first.workspace.path, own);
-      const reasons = new Map(decisions.map(({ id, reasons }) => [id, reasons.join('; ')]));
-      choose(toDrop(own, decisions), (id) => reasons.get(id) ?? '');
-    } else if (orphans) {
-      const state = states.get(dirHash) ?? 'missing';
-      choose(
-        own.filter(({ pinned }) => !pinned),
-        () => `its workspace is ${state}`,
-      );
-    }
+  const stateOf = rootClassifier();
+  const present = all.filter((checkpoint) => stateOf(checkpoint) === 'present');
+  for (const own of Map.groupBy(present, ({ workspace }) => workspace.dirHash).values()) {
+    const decisions = decideFor(context, own[0]?.workspace.path ?? '', own);
+    const reasons = new Map(decisions.map(({ id, reasons }) => [id, reasons.join('; ')]));
+    choose(toDrop(own, decisions), (id) => reasons.get(id) ?? '');
+  }
+  for (const { state, checkpoints } of orphans ? orphanedRoots(all) : []) {
+    choose(
+      checkpoints.filter(({ pinned }) => !pinned),
+      () => `its workspace is ${state}`,
+    );
   }
   const { decisions, droppable } = expiryOf(context, all);
   choose(toDrop(all, decisions), () => 'older than max_age');

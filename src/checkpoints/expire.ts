@@ -5,16 +5,17 @@ import type { WorkspaceIdentity } from '../domain/workspace.ts';
 import type { HomeContext } from './home-context.ts';
 import { keepInput } from './keep-input.ts';
 import { toDrop } from './retain.ts';
-import { rootStates } from './root-state.ts';
+import { rootClassifier } from './root-state.ts';
 
 /**
  * Decides what of ended sessions is too old, each workspace's checkpoints by its own settings, so that no workspace's configuration
  * reaches another's. Those of workspaces that are not there, or are replaced, stay.
  */
 export function expiryOf(context: HomeContext, checkpoints: readonly Checkpoint[]): Expiry {
-  const states = new Map(rootStates(context).map(({ workspace, state }) => [workspace.dirHash, state]));
-  const parts = [...Map.groupBy(checkpoints, ({ workspace }) => workspace.dirHash)].map(([dirHash, own]) =>
-    expiryIn(context, own, states.get(dirHash) === 'present'),
+  const stateOf = rootClassifier();
+  const present = checkpoints.filter((checkpoint) => stateOf(checkpoint) === 'present');
+  const parts = [...Map.groupBy(present, ({ workspace }) => workspace.dirHash).values()].map((own) =>
+    expiryIn(context, own),
   );
   return {
     decisions: parts.flatMap(({ decisions }) => decisions),
@@ -28,18 +29,16 @@ export function expired(context: HomeContext, dirHash?: DirHash): readonly Check
   return toDrop(checkpoints, expiryOf(context, checkpoints).decisions);
 }
 
-function expiryIn(context: HomeContext, checkpoints: readonly Checkpoint[], isPresent: boolean): Expiry {
+function expiryIn(context: HomeContext, checkpoints: readonly Checkpoint[]): Expiry {
   const workspace: WorkspaceIdentity | undefined = checkpoints[0]?.workspace;
   if (workspace === undefined) return { decisions: [], droppable: [] };
   const now = context.clock.now();
-  const maxAgeMs = isPresent
-    ? context.settings(workspace.path).settings.retention.maxAgeMs
-    : Number.MAX_SAFE_INTEGER;
+  const { maxAgeMs } = context.settings(workspace.path).settings.retention;
   return decideExpiry({
     ...keepInput(context),
     checkpoints,
     endedSessions: endedSessions(context, now - maxAgeMs),
-    missingRoots: new Set(isPresent ? [] : [workspace.dirHash]),
+    missingRoots: new Set(),
     now,
     maxAgeMs,
   });

@@ -7,6 +7,7 @@ import { collectSoon } from './collect.ts';
 import { dropCheckpoints } from './drop-checkpoints.ts';
 import type { HomeContext, WorkspaceContext } from './home-context.ts';
 import { keepInput, retentionPaused } from './keep-input.ts';
+import { rootClassifier } from './root-state.ts';
 
 /** Drops what the policies no longer keep after a new checkpoint. Records only; never while a restore is under way; never fails the capture. */
 export async function retainAfterCapture(
@@ -17,7 +18,10 @@ export async function retainAfterCapture(
 ): Promise<void> {
   try {
     if (retentionPaused(context) || hasJournal(context.layout, context.identity.dirHash)) return;
-    const group = context.catalog.checkpoints(groupOf(newest)).filter((other) => sameGovernor(newest, other));
+    const stateOf = rootClassifier();
+    const group = context.catalog
+      .checkpoints(groupOf(newest))
+      .filter((other) => sameGovernor(newest, other) && stateOf(other) === 'present');
     const dropped = toDrop(group, decideFor(context, context.identity.path, group, keep));
     if (dropped.length > 0) {
       await using _hold = await store.hold('shared', 10_000);

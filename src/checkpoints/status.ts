@@ -4,6 +4,7 @@ import { liveClaims } from './claims.ts';
 import type { WorkspaceContext } from './home-context.ts';
 import { retentionPaused } from './keep-input.ts';
 import { prune } from './prune.ts';
+import { orphanedRoots } from './root-state.ts';
 
 /** The state of protection of a workspace. */
 export async function workspaceStatus(context: WorkspaceContext): Promise<WorkspaceStatus> {
@@ -36,6 +37,11 @@ export async function workspaceStatus(context: WorkspaceContext): Promise<Worksp
       storeBytes > maxStoreBytes ? (await prune(context, { dryRun: true })).bytesFreed : undefined,
     retentionPaused: retentionPaused(context),
     checkpointsBelow: workspacesBelow(context),
+    orphans: orphanedRoots(catalog.checkpoints()).map(({ workspace, state, checkpoints }) => ({
+      path: workspace.path,
+      state,
+      checkpoints: checkpoints.length,
+    })),
   };
 }
 

@@ -4,6 +4,7 @@ import { formatDuration } from '../../config/duration.ts';
 import type { ResolvedSettings, SettingOrigin } from '../../config/settings.ts';
 import { quotePath } from '../../domain/rel-path.ts';
 import type { CommandModule } from '../command.ts';
+import { countText } from '../count-text.ts';
 import { checkpointJson, skipJson } from '../json/checkpoint-json.ts';
 import { pathJson } from '../json/path-json.ts';
 import type { Block } from '../render/block.ts';
@@ -58,6 +59,7 @@ function json(state: WorkspaceStatus, { origins, workspaceFile }: ResolvedSettin
     },
     retention_paused: state.retentionPaused,
     checkpoints_below: state.checkpointsBelow.map(pathJson),
+    orphans: state.orphans.map(({ path, ...rest }) => ({ workspace: pathJson(path), ...rest })),
   };
 }
 
@@ -112,6 +114,10 @@ function notesOf(state: WorkspaceStatus): readonly string[] {
     ...(state.retentionPaused
       ? ['The catalog was rebuilt: nothing is dropped until waymark checkpoints prune']
       : []),
+    ...state.orphans.map(
+      ({ path, state: what, checkpoints }) =>
+        `${countText(checkpoints, 'checkpoint')} of ${quotePath(path)}, which is ${what}: kept until waymark checkpoints prune --orphans`,
+    ),
     ...(state.lastCheckpoint === undefined
       ? state.checkpointsBelow.slice(0, 3).map((path) => `There are checkpoints of ${path}`)
       : []),
