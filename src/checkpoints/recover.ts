@@ -2,6 +2,7 @@ import type { Checkpoint } from '../domain/checkpoint.ts';
 import { summarize } from '../domain/diff.ts';
 import { WaymarkError } from '../domain/errors.ts';
 import { type OperationId, parseUlid } from '../domain/ids.ts';
+import { isSameRoot } from '../domain/workspace.ts';
 import { isoTime } from '../platform/clock.ts';
 import type { ApplyResult } from '../restore/apply-restore.ts';
 import { discardDisplaced } from '../restore/discard-displaced.ts';
@@ -22,6 +23,13 @@ export async function recover(context: WorkspaceContext, mode: 'continue' | 'abo
   const journal = readJournal(context.layout, context.identity.dirHash);
   if (journal === undefined) {
     throw new WaymarkError('NOTHING_TO_UNDO', `No interrupted restore in ${context.identity.path}`);
+  }
+  if (!isSameRoot(journal.workspace, context.identity)) {
+    throw new WaymarkError(
+      'WORKSPACE_MISMATCH',
+      `The directory ${context.identity.path} is not the one whose ${journal.kind} was interrupted (it was replaced or mounted anew)`,
+      { hint: 'Bring that directory back to this path first' },
+    );
   }
   const store = context.store(journal.engine, context.identity);
   await using _store = await store.hold('shared', 30_000);
