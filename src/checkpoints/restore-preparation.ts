@@ -14,8 +14,9 @@ import type { RestorePlan, Selection } from '../restore/restore-plan.ts';
 import type { SnapshotStore } from '../stores/snapshot-store.ts';
 import { compileScope, type Scope } from '../workspace/scope/scope.ts';
 import type { WorkspaceContext } from './home-context.ts';
-import { lookAt } from './look-at.ts';
-import { pairsToPresent, presentState } from './present.ts';
+import { lookAtPaths } from './look-at-paths.ts';
+import { planAroundUnseen } from './plan-around-unseen.ts';
+import { type Present, pairsToPresent, presentState } from './present.ts';
 import { scopesBetween } from './scopes-between.ts';
 
 /** A plan together with the workspace as it was when the plan was made, ready to become the safety checkpoint. */
@@ -23,6 +24,8 @@ export interface Prepared {
   readonly plan: RestorePlan;
   readonly view: OverlayView;
   readonly draft: SnapshotDraft;
+  /** holds what the plan writes, where the target does not; kept while the restore goes on */
+  readonly contents?: Checkpoint;
 }
 
 /** Plans a restore of `target` against the workspace as it is; writes nothing. Call under holds on workspace and store. */
@@ -36,22 +39,24 @@ export async function prepareRestore(
   const present = await presentState(context, store);
   const presentScope = compileScope(present.view.rules);
   const pairs = [...pairsToPresent(store, target, present.view)];
-  const edits = await lookCloser(context, present.draft, pairs, target, presentScope);
+  const edits = lookCloser(context, present, pairs, target, presentScope);
   const view = overlayView(
     present.view.base,
     new Map([...present.view.edits, ...edits]),
     present.view.rules,
     present.view.truncated,
   );
-  const plan = planRestore({
+  const question = {
     target,
-    present: view,
-    pairs: edits.size === 0 ? pairs : pairsToPresent(store, target, view),
+    pairs: edits.size === 0 ? pairs : [...pairsToPresent(store, target, view)],
     targetScope: compileScope(target.rules),
     presentScope,
     betweenScopes: await scopesBetween(context, checkpoint),
     selection,
-  });
+  };
+  const plan = planAroundUnseen(context.identity.path, view, (now) =>
+    planRestore({ ...question, present: now }),
+  );
   return { plan, view, draft: present.draft };
 }
 
@@ -59,23 +64,21 @@ export async function prepareRestore(
  * Present rules and limits do not decide what a safety checkpoint holds: paths that the restore may touch and that the walk only observed
  * (ignored, over a limit, below a directory not walked) are looked at one by one. Secrets are not.
  */
-async function lookCloser(
+function lookCloser(
   context: WorkspaceContext,
-  draft: SnapshotDraft,
+  present: Present,
   pairs: readonly NodePair[],
   target: SnapshotView,
   presentScope: Scope,
-): Promise<ReadonlyMap<RelPath, SnapshotNode | undefined>> {
-  const edits = new Map<RelPath, SnapshotNode | undefined>();
-  for (const { path, from, to } of pairs) {
-    if (isStored(to) || presentScope.isSecret(path)) continue;
+): ReadonlyMap<RelPath, SnapshotNode | undefined> {
+  const unseen = pairs.flatMap(({ path, from, to }) => {
+    if (isStored(to) || presentScope.isSecret(path)) return [];
     const overLimit = to?.kind === 'observed' && (to.reason === 'over_cap' || to.reason === 'over_total');
-    const unseen = isStored(from) && (to === undefined || to.reason === 'ignored' || to.reason === 'pruned');
-    if (!(unseen || (overLimit && target.get(path)?.kind !== 'observed'))) continue;
-    const found = lookAt(context.identity.path, path, draft.read);
-    if (found !== undefined) edits.set(path, found);
-  }
-  return edits;
+    const hidden = isStored(from) && (to === undefined || to.reason === 'ignored' || to.reason === 'pruned');
+    return hidden || (overLimit && target.get(path)?.kind !== 'observed') ? [path] : [];
+  });
+  const found = lookAtPaths(context.identity.path, present, unseen);
+  return new Map([...found].filter(([, node]) => node !== undefined));
 }
 
 /** The draft of the safety checkpoint: the workspace as planned against, with every path that the plan touches read again. */

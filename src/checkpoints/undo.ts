@@ -4,8 +4,7 @@ import type { OperationId } from '../domain/ids.ts';
 import { parseSessionId } from '../domain/ids.ts';
 import type { Operation, PathChange } from '../domain/operation.ts';
 import { overlayView } from '../domain/overlay-view.ts';
-import type { RelPath } from '../domain/rel-path.ts';
-import type { SnapshotNode } from '../domain/snapshot.ts';
+import { isStored } from '../domain/snapshot.ts';
 import { planUndo } from '../restore/plan-undo.ts';
 import type { SnapshotStore } from '../stores/snapshot-store.ts';
 import { compileScope } from '../workspace/scope/scope.ts';
@@ -13,9 +12,11 @@ import type { RestoreResult, UndoOptions } from './api.ts';
 import { changeWorkspace } from './change-workspace.ts';
 import { noteTargets, operationToRedo, operationToUndo } from './choose-operation.ts';
 import type { WorkspaceContext } from './home-context.ts';
-import { lookAt } from './look-at.ts';
+import { lookAtPaths } from './look-at-paths.ts';
 import { operationChanges } from './operation-changes.ts';
+import { planAroundUnseen } from './plan-around-unseen.ts';
 import { presentState } from './present.ts';
+import { requireOwn } from './require-own.ts';
 import type { Prepared } from './restore-preparation.ts';
 import { sessionChanges, sessionOperations } from './session-changes.ts';
 
@@ -40,7 +41,7 @@ export async function undo(context: WorkspaceContext, options: UndoOptions): Pro
       takesBack: null,
       description: `session ${session}`,
       operation: undefined,
-      engine: engineOfSession(context, session),
+      engine: engineOfSession(context, session, options.force),
       changes: (store) => sessionChanges(context, store, session),
     });
     if (result.operationId !== null)
@@ -57,7 +58,7 @@ export async function undo(context: WorkspaceContext, options: UndoOptions): Pro
     takesBack: operation.id,
     description: `${operation.kind} ${operation.id}`,
     operation,
-    engine: beforeOf(context, operation).engine,
+    engine: beforeOf(context, operation, options.force).engine,
     changes: () => operationChanges(context, operation),
   });
 }
@@ -73,7 +74,7 @@ export async function redo(
     takesBack: operation.id,
     description: `undo ${operation.id}`,
     operation,
-    engine: beforeOf(context, operation).engine,
+    engine: beforeOf(context, operation, options.force).engine,
     changes: () => operationChanges(context, operation),
   });
 }
@@ -114,26 +115,29 @@ async function prepareUndo(
   const changes = await what.changes(store);
   const present = await presentState(context, store);
   const scope = compileScope(present.view.rules);
-  const edits = new Map<RelPath, SnapshotNode | undefined>(present.view.edits);
-  for (const { path } of changes) {
-    const node = edits.has(path) ? edits.get(path) : present.view.get(path);
-    if (node !== undefined && node.kind !== 'observed') continue;
-    if (!scope.isSecret(path)) edits.set(path, lookAt(context.identity.path, path, present.draft.read));
-  }
+  const unseen = changes
+    .map(({ path }) => path)
+    .filter((path) => !isStored(present.view.get(path)) && !scope.isSecret(path));
+  const edits = new Map([...present.view.edits, ...lookAtPaths(context.identity.path, present, unseen)]);
   const view = overlayView(present.view.base, edits, present.view.rules, present.view.truncated);
-  const plan = planUndo({
-    changes,
-    present: view,
-    selection: { paths: options.paths ?? [] },
-    force: options.force ?? false,
-    isSecret: (path) => scope.isSecret(path),
-  });
+  const plan = planAroundUnseen(context.identity.path, view, (now) =>
+    planUndo({
+      changes,
+      present: now,
+      selection: { paths: options.paths ?? [] },
+      force: options.force ?? false,
+      isSecret: (path) => scope.isSecret(path),
+    }),
+  );
   return { plan, view, draft: present.draft };
 }
 
-function beforeOf(context: WorkspaceContext, operation: Operation): Checkpoint {
+function beforeOf(context: WorkspaceContext, operation: Operation, force = false): Checkpoint {
   const before = operation.before === null ? undefined : context.catalog.checkpoint(operation.before);
-  if (before !== undefined) return before;
+  if (before !== undefined) {
+    requireOwn(context, before, force);
+    return before;
+  }
   throw new WaymarkError(
     'UNDO_IMPOSSIBLE',
     `Operation ${operation.id} (${operation.kind}) has no checkpoint of its state before it`,
@@ -143,9 +147,16 @@ function beforeOf(context: WorkspaceContext, operation: Operation): Checkpoint {
   );
 }
 
-function engineOfSession(context: WorkspaceContext, session: ReturnType<typeof parseSessionId>): EngineName {
+function engineOfSession(
+  context: WorkspaceContext,
+  session: ReturnType<typeof parseSessionId>,
+  force = false,
+): EngineName {
   const [newest] = context.catalog.checkpoints({ sessionId: session, dirHash: context.identity.dirHash });
-  if (newest !== undefined) return newest.engine;
+  if (newest !== undefined) {
+    requireOwn(context, newest, force);
+    return newest.engine;
+  }
   throw new WaymarkError(
     'SESSION_NOT_FOUND',
     `Session "${session}" has no checkpoint of ${context.identity.path}`,

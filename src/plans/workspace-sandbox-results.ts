@@ -5,6 +5,7 @@ import type { WorkspaceContext } from '../checkpoints/home-context.ts';
 import { lookAtPaths } from '../checkpoints/look-at-paths.ts';
 import { openSnapshot } from '../checkpoints/open-snapshot.ts';
 import { pin } from '../checkpoints/pin.ts';
+import { planAroundUnseen } from '../checkpoints/plan-around-unseen.ts';
 import { presentState } from '../checkpoints/present.ts';
 import type { Prepared } from '../checkpoints/restore-preparation.ts';
 import type { Checkpoint } from '../domain/checkpoint.ts';
@@ -144,6 +145,8 @@ async function prepareBring(context: WorkspaceContext, changes: readonly PathCha
   const edits = new Map([...present.view.edits, ...lookAtPaths(context.identity.path, present, unseen)]);
   const view = overlayView(present.view.base, edits, present.view.rules, present.view.truncated);
   const isSecret = (path: RelPath) => scope.isSecret(path);
-  const plan = planUndo({ changes, present: view, selection: { paths: [] }, force: false, isSecret });
+  const plan = planAroundUnseen(context.identity.path, view, (now) =>
+    planUndo({ changes, present: now, selection: { paths: [] }, force: false, isSecret }),
+  );
   return { plan, view, draft: present.draft };
 }

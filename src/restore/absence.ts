@@ -14,32 +14,33 @@ type Listing = 'listed' | 'void' | Unproven;
 
 /**
  * Derives known absence: a path that a snapshot has not got was absent if its parent directory was listed completely, or was itself
- * known absent or no directory, and no rule of that moment left out a directory above it.
+ * known absent or no directory, and no rule of that moment left out a directory between the path and what the snapshot has.
  *
  * @returns for a path that the snapshot has not got: undefined where it was absent for certain, else why that is unproven
  */
 export function createAbsence(snapshot: SnapshotView, scope: Scope): (path: RelPath) => Unproven | undefined {
-  const listings = new Map<RelPath | '', Listing>();
-  listings.set('', snapshot.truncated ? { reason: 'truncated', at: undefined } : 'listed');
+  if (snapshot.truncated) return () => ({ reason: 'truncated', at: undefined });
+  const listings = new Map<RelPath | '', Listing>([['', 'listed']]);
 
   function listingOf(directory: RelPath | ''): Listing {
     const known = listings.get(directory);
     if (known !== undefined) return known;
-    const listing = derive(directory as RelPath, listingOf(parentOf(directory as RelPath)));
+    const listing = derive(directory as RelPath);
     listings.set(directory, listing);
     return listing;
   }
 
-  function derive(directory: RelPath, above: Listing): Listing {
-    if (typeof above === 'object') return above;
+  function derive(directory: RelPath): Listing {
     const node = snapshot.get(directory);
-    if (node === undefined) {
-      const reason = scope.reasonToSkip(directory, 'directory');
-      return reason === undefined ? 'void' : { reason, at: directory };
+    if (node?.kind === 'observed') return { reason: node.reason, at: directory };
+    if (node?.kind === 'directory') {
+      return node.listing === 'complete' ? 'listed' : { reason: 'truncated', at: directory };
     }
-    if (node.kind === 'observed') return { reason: node.reason, at: directory };
-    if (node.kind !== 'directory') return 'void';
-    return node.listing === 'complete' ? 'listed' : { reason: 'truncated', at: directory };
+    if (node !== undefined) return 'void';
+    const above = listingOf(parentOf(directory));
+    if (typeof above === 'object') return above;
+    const reason = scope.reasonToSkip(directory, 'directory');
+    return reason === undefined ? 'void' : { reason, at: directory };
   }
 
   return (path) => {

@@ -123,12 +123,11 @@ function applied(present: SnapshotView, { actions }: RestorePlan): SnapshotView 
 function provenAbsent(view: SnapshotView, path: RelPath): boolean {
   if (view.truncated || view.get(path) !== undefined) return false;
   const scope = compileScope(view.rules);
-  for (const ancestor of ancestorsOf(path)) {
+  for (const ancestor of [...ancestorsOf(path)].reverse()) {
     const node = view.get(ancestor);
-    if (node === undefined) return scope.reasonToSkip(ancestor, 'directory') === undefined;
-    if (node.kind === 'observed') return false;
-    if (node.kind !== 'directory') return true;
-    if (node.listing !== 'complete') return false;
+    if (node === undefined && scope.reasonToSkip(ancestor, 'directory') !== undefined) return false;
+    if (node?.kind === 'directory') return node.listing === 'complete';
+    if (node !== undefined) return node.kind !== 'observed';
   }
   return true;
 }

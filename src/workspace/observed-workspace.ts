@@ -82,7 +82,8 @@ function createReader({ options, table, maxFileBytes }: Walked, found: Survey) {
     root: options.root,
     maxBytes: (path) => {
       const row = rowOf(path);
-      return row !== undefined && table.has(row, FLAG.forced) ? Number.POSITIVE_INFINITY : maxFileBytes;
+      // What the walk did not ask to be read is wanted by name, so that nothing is lost with it: no limit counts.
+      return row === undefined || table.has(row, FLAG.forced) ? Number.POSITIVE_INFINITY : maxFileBytes;
     },
     onRead: (path, stat) => {
       const row = rowOf(path);
