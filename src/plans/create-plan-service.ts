@@ -124,7 +124,7 @@ export function createPlanService({ home, environment, requireWorkspace }: PlanS
       const plan = findPlan(repository, name);
       return planStatus(repository, plan, isPlanHeld(home.locks, repository, plan));
     },
-    tree: (name) => planTree(repository, findPlan(repository, name)),
+    tree: (name) => planTree(repository, planHome.checkpointRecords, findPlan(repository, name)),
     async diff(name) {
       const plan = findPlan(repository, name);
       requireSandbox(plan);

@@ -1,10 +1,11 @@
+import type { Confirm } from '../checkpoints/api.ts';
 import { restoreCheckpoint } from '../checkpoints/restore-checkpoint.ts';
 import type { DecisionMark } from '../domain/decision.ts';
 import { WaymarkError } from '../domain/errors.ts';
 import type { CheckpointId } from '../domain/ids.ts';
 import type { Plan, PlanRollback, PlanState } from '../domain/plan.ts';
 import { isWantedChange } from '../domain/wanted-change.ts';
-import { isoTime } from '../platform/clock.ts';
+import { type Clock, isoTime } from '../platform/clock.ts';
 import type { RollbackRequest, RollbackResult } from './checkpoint-service.ts';
 import { rootOf } from './find-plan.ts';
 import { momentOf } from './moment-of-checkpoint.ts';
@@ -40,15 +41,18 @@ export async function rollBackPlan(
   const foreseen = planDecisionRollback(repository, owner, seq);
   const context = contextFor(planHome, plan, plan.sandbox.path);
   const started = home.clock.now();
+  let waited = 0;
   const restore = (dryRun: boolean) =>
     restoreCheckpoint(context, {
       checkpoint: checkpointId,
       dryRun,
-      confirm: options.confirm ?? 'always',
+      confirm: timed(options.confirm ?? 'always', home.clock, (ms) => {
+        waited += ms;
+      }),
       ...(plan.sessionId === null ? {} : { session: plan.sessionId }),
     });
-  if (options.dryRun)
-    return resultOf(plan, checkpointId, await restore(true), foreseen, started, home.clock.now());
+  const elapsed = () => (home.clock.now() - started - waited) / 1000;
+  if (options.dryRun) return resultOf(plan, checkpointId, await restore(true), foreseen, elapsed());
 
   const record = begin(planHome, plan, checkpointId);
   const result = await restore(false).catch((error: unknown) => {
@@ -73,7 +77,7 @@ export async function rollBackPlan(
     });
     return rollback;
   });
-  return resultOf(plan, checkpointId, result, done, started, home.clock.now());
+  return resultOf(plan, checkpointId, result, done, elapsed());
 }
 
 /** The seed's two guards. @throws WaymarkError `BUSINESS_RULE_VIOLATION` */
@@ -122,13 +126,25 @@ function begin({ home, repository, log }: PlanHome, plan: Plan, checkpointId: Ch
   });
 }
 
+/** Tells how long the answer took: time that a person thinks is none that the rollback takes. */
+function timed(confirm: Confirm, clock: Clock, onAnswer: (ms: number) => void): Confirm {
+  if (typeof confirm !== 'function') return confirm;
+  return async (preview) => {
+    const asked = clock.now();
+    try {
+      return await confirm(preview);
+    } finally {
+      onAnswer(clock.now() - asked);
+    }
+  };
+}
+
 function resultOf(
   plan: Plan,
   checkpointId: CheckpointId,
   restored: Awaited<ReturnType<typeof restoreCheckpoint>>,
   rollback: DecisionRollback,
-  started: number,
-  now: number,
+  elapsedSeconds: number,
 ): RollbackResult {
   const { changes, skipped, dryRun } = restored;
   const left = skipped.filter(isWantedChange).length;
@@ -147,7 +163,7 @@ function resultOf(
     operationId: restored.operationId,
     rolledBack: rollback.undone.map(({ id }) => id),
     invalidatedPlans: rollback.invalidated.map(({ id }) => id),
-    elapsedSeconds: (now - started) / 1000,
+    elapsedSeconds,
     messages: [dryRun ? 'Dry run: nothing was written' : done],
     warnings: restored.warnings,
   };

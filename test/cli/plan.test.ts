@@ -17,6 +17,10 @@ function planIn(place: CliSandbox, text = PLAN, name = '../plan.yaml'): string {
   return join(place.work, name);
 }
 
+/** As a regular expression. */
+const DIM = '\u001b\\[2m';
+const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/;
+
 interface ListedCheckpoint {
   readonly checkpoint_id: string;
   readonly checkpoint_type: string;
@@ -26,7 +30,7 @@ interface ListedCheckpoint {
 describe('waymark plan', () => {
   test('runs a plan, lists its checkpoints and rolls it back with the envelope of the seed', async () => {
     const place = cliSandbox();
-    const plan = await place.json(['plan', 'run', planIn(place)]);
+    const plan = await place.json(['plan', 'run', '--quiet', planIn(place)]);
     expect(plan).toMatchObject({ name: 'demo', phase: 'execute', state: 'complete', error: null });
     expect(place.read('b.txt')).toBe('two\n');
     const checkpoints: readonly ListedCheckpoint[] = await place.json([
@@ -36,7 +40,7 @@ describe('waymark plan', () => {
       plan.plan_id,
     ]);
     expect(checkpoints[0]).toMatchObject({
-      checkpoint_id: expect.stringMatching(/^[0-9A-HJKMNP-TV-Z]{26}$/),
+      checkpoint_id: expect.stringMatching(ULID),
       plan_id: plan.plan_id,
       checkpoint_type: 'post_step',
       decision_id: expect.any(String),
@@ -77,14 +81,16 @@ describe('waymark plan', () => {
       decisions: { complete: 1 },
       checkpoints: { missed: [] },
     });
-    expect(await place.json(['plan', 'run', '--resume', plan.plan_id])).toMatchObject({ state: 'complete' });
+    expect(await place.json(['plan', 'run', '--quiet', '--resume', plan.plan_id])).toMatchObject({
+      state: 'complete',
+    });
     expect(place.read('b.txt')).toBe('two\n');
   });
 
   test('guards and errors have the words of the seed, their codes and statuses', async () => {
     const place = cliSandbox();
-    const { plan_id: plan } = await place.json(['plan', 'run', planIn(place)]);
-    const { plan_id: other } = await place.json(['plan', 'run', planIn(place)]);
+    const { plan_id: plan } = await place.json(['plan', 'run', '--quiet', planIn(place)]);
+    const { plan_id: other } = await place.json(['plan', 'run', '--quiet', planIn(place)]);
     const [own] = await place.json(['plan', 'checkpoint', 'list', plan]);
     const [foreign] = await place.json(['plan', 'checkpoint', 'list', other]);
     const fails = async (args: readonly string[], status: number) => {
@@ -115,34 +121,121 @@ describe('waymark plan', () => {
     expect(message).toContain(plan);
   });
 
-  test('prints in every format', async () => {
+  test('checkpoint list has the fields of the seed in all five formats', async () => {
     const place = cliSandbox();
-    const { plan_id: id } = await place.json(['plan', 'run', planIn(place)]);
-    for (const format of ['plain', 'rich', 'table'] as const) {
-      const text = await place.ok(['plan', 'checkpoint', 'list', id, '--format', format]);
-      for (const word of [
-        'checkpoint_id',
-        'checkpoint_type',
-        'decision_id',
-        'sandbox_ref',
-        'size_bytes',
-        'created_at',
-      ])
-        if (format !== 'plain') expect(text).toContain(word);
-      expect(text).toContain('pre_write');
+    const { plan_id: id } = await place.json(['plan', 'run', '--quiet', planIn(place)]);
+    const list = ['plan', 'checkpoint', 'list', id];
+    const fields = [
+      'checkpoint_id',
+      'checkpoint_type',
+      'decision_id',
+      'sandbox_ref',
+      'size_bytes',
+      'created_at',
+    ] as const;
+    const records: readonly Readonly<Record<string, unknown>>[] = await place.json(list);
+    expect(records.map(({ checkpoint_type: type }) => type)).toEqual([
+      ...['post_step', 'pre_write', 'post_step', 'pre_write', 'post_step', 'pre_write'],
+      'run_start',
+    ]);
+    for (const record of records) {
+      expect(record).toMatchObject({
+        checkpoint_id: expect.stringMatching(ULID),
+        plan_id: id,
+        sandbox_ref: expect.stringMatching(/^cas:[^/]+\/\d+$/),
+        resource_id: null,
+        filesystem_path: expect.stringMatching(/^checkpoints\/[^/]+\/\d{4}\.json$/),
+        size_bytes: expect.any(Number),
+        created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      });
+      expect(Object.keys(record['metadata'] as object)).toEqual(
+        expect.arrayContaining(['reason', 'source_tool', 'phase', 'extra']),
+      );
+      if (record['checkpoint_type'] !== 'run_start')
+        expect(record['decision_id']).toEqual(expect.stringMatching(ULID));
     }
+    const rows = records.map((record) => fields.map((field) => String(record[field] ?? '')));
+    const text = async (format: string) => (await place.ok([...list, '-f', format])).trimEnd().split('\n');
+    expect(parseYaml((await text('yaml')).join('\n'))).toEqual(records);
+    expect((await text('plain')).map((line) => line.split('\t'))).toEqual(rows);
+    const table = (await text('table')).map((line) => line.split('|').slice(1, -1));
+    expect(table.map((cells) => cells.map((cell) => cell.trim()))).toEqual([
+      fields,
+      fields.map(() => expect.stringMatching(/^-+$/)),
+      ...rows,
+    ]);
+    const rich = (await text('rich')).map((line) => line.split(/ {2,}/));
+    expect(rich).toEqual([fields, ...rows.map((row) => row.filter((cell) => cell !== ''))]);
+  });
+
+  test('rollback says the same in all five formats', async () => {
+    const place = cliSandbox();
+    const { plan_id: id } = await place.json(['plan', 'run', '--quiet', planIn(place)]);
+    const records: readonly ListedCheckpoint[] = await place.json(['plan', 'checkpoint', 'list', id]);
+    const target = records.find(({ checkpoint_type: type }) => type === 'run_start')?.checkpoint_id ?? '';
+    for (const format of ['json', 'yaml', 'plain', 'table', 'rich'] as const) {
+      const text = await place.ok(['plan', 'rollback', '--yes', id, target, '-f', format]);
+      if (format === 'json' || format === 'yaml') {
+        expect(parseYaml(text)).toMatchObject({
+          rollback_summary: { plan_id: id, from_checkpoint_id: target, restored_files_count: 2 },
+          changes_reverted: ['a.txt', 'b.txt'],
+          impact: { files_affected: 2 },
+          post_rollback_state: { active_checkpoint: target, plan_id: id },
+          timing: { elapsed_seconds: expect.any(Number) },
+          messages: ['Rollback completed successfully.'],
+        });
+      } else {
+        const words = text.split(/[|\s]+/).join(' ');
+        for (const [field, value] of [
+          ['plan_id', id],
+          ['from_checkpoint_id', target],
+          ['restored_files_count', '2'],
+          ['files_affected', '2'],
+          ['active_checkpoint', target],
+          ['delete', 'a.txt'],
+          ['delete', 'b.txt'],
+        ])
+          expect(words).toContain(`${field} ${value}`);
+        expect(words).toMatch(/elapsed_seconds \d+\.\d+/);
+        expect(text).toContain('Rollback completed successfully.\n');
+      }
+      expect(place.tree()).toEqual([]);
+      for (const name of ['a.txt', 'b.txt']) place.write(name, format);
+    }
+  });
+
+  test('list, status, tree and diff print for people and programs', async () => {
+    const place = cliSandbox();
+    const { plan_id: id } = await place.json(['plan', 'run', '--quiet', planIn(place)]);
     for (const command of [['list'], ['status', id], ['tree', id], ['diff', id]])
-      expect((await place.run(['plan', ...command, '-f', 'rich'])).status).toBe(0);
+      expect(await place.ok(['plan', ...command, '-f', 'rich'])).not.toBe('');
     const yaml = parseYaml(await place.ok(['plan', 'list', '-f', 'yaml']));
     expect(yaml).toMatchObject([{ plan_id: id, state: 'complete' }]);
-    expect(await place.json(['plan', 'tree', id])).toMatchObject({
+    expect((await place.json(['plan', 'diff', id])).changes).toHaveLength(2);
+  });
+
+  test('tree hangs the checkpoints on the decisions and dims what was rolled back', async () => {
+    const place = cliSandbox();
+    const { plan_id: id } = await place.json(['plan', 'run', '--quiet', planIn(place)]);
+    const tree = await place.json(['plan', 'tree', id]);
+    const hung = ['pre_write', 'post_step'].map((type) => ({ checkpoint_type: type }));
+    expect(tree).toMatchObject({
+      checkpoints: [{ checkpoint_type: 'run_start' }],
       decisions: [
-        { kind: 'write_file' },
-        { kind: 'edit_file' },
-        { kind: 'shell', tool_calls: [{ output: 'said\n' }] },
+        { kind: 'write_file', checkpoints: hung },
+        { kind: 'edit_file', checkpoints: hung },
+        { kind: 'shell', checkpoints: hung, tool_calls: [{ output: 'said\n' }] },
       ],
     });
-    expect((await place.json(['plan', 'diff', id])).changes).toHaveLength(2);
+    const [first, second] = tree.decisions;
+    await place.ok(['plan', 'rollback', '-y', id, first.checkpoints[1].checkpoint_id]);
+    const shown = await place.terminal(['plan', 'tree', id]);
+    const line = (words: string) => shown.stdout.split('\n').find((text) => text.includes(words)) ?? '';
+    expect(line(first.decision_id)).toContain('├─ 1. write_file a.txt: complete');
+    expect(line(first.decision_id)).not.toContain('\u001b[2m');
+    expect(line(first.checkpoints[0].checkpoint_id)).toContain('│  ├─ pre_write');
+    expect(line(second.decision_id)).toMatch(new RegExp(`^${DIM}├─ 2\\. edit_file a\\.txt: rolled_back`));
+    expect(line(second.checkpoints[1].checkpoint_id)).toMatch(new RegExp(`^${DIM}│ {2}└─ post_step`));
   });
 
   test('fails with status 1, says why and resumes', async () => {
@@ -158,9 +251,12 @@ describe('waymark plan', () => {
 
   test('tells line and column of a bad file with status 2', async () => {
     const place = cliSandbox();
-    const { error } = await place.json(['plan', 'run', planIn(place, 'steps:\n  - { tool: nope }\n')], {
-      status: 2,
-    });
+    const { error } = await place.json(
+      ['plan', 'run', '--quiet', planIn(place, 'steps:\n  - { tool: nope }\n')],
+      {
+        status: 2,
+      },
+    );
     expect(error).toMatchObject({
       code: 'VALIDATION_ERROR',
       message: expect.stringMatching(/plan\.yaml:2:13: steps\[0\]\.tool/),
@@ -171,22 +267,54 @@ describe('waymark plan', () => {
     expect(await place.json(['plan', 'list'])).toEqual([]);
   });
 
-  test('prints events as JSON lines', async () => {
+  test('run --format json prints a JSON line per event, and the plan as the last', async () => {
     const place = cliSandbox();
-    const lines = (await place.ok(['plan', 'run', planIn(place), '--events']))
+    const output = await place.run(['plan', 'run', planIn(place), '--format', 'json']);
+    expect([output.status, output.stderr]).toEqual([0, '']);
+    const lines = output.stdout
       .trim()
       .split('\n')
-      .map((line) => JSON.parse(line) as { kind: string; text?: string });
-    expect(lines.map(({ kind }) => kind)).toEqual(
-      expect.arrayContaining(['plan_created', 'step_started', 'output']),
-    );
-    expect(lines.find(({ kind }) => kind === 'output')?.text).toBe('said\n');
-    expect(lines.at(-1)).toMatchObject({ kind: 'plan', state: 'complete' });
+      .map((line) => JSON.parse(line));
+    const plan = lines.at(-1);
+    expect(plan).toMatchObject({ kind: 'plan', state: 'complete', name: 'demo' });
+    const kinds = lines.map(({ kind, checkpoint_type: type }) => type ?? kind);
+    const step = ['step_queued', 'pre_write', 'step_started', 'step_finished', 'post_step'];
+    expect(kinds.filter((kind) => kind !== 'output')).toEqual([
+      'plan_created',
+      'phase_changed',
+      'sandbox_created',
+      'run_start',
+      'phase_changed',
+      ...step,
+      ...step,
+      ...step,
+      'phase_changed',
+      'plan',
+    ]);
+    expect(lines.find(({ kind }) => kind === 'output')).toMatchObject({ stream: 'stdout', text: 'said\n' });
+    for (const { plan_id: id } of lines) expect(id).toBe(plan.plan_id);
+    const taken = lines.flatMap(({ kind, checkpoint_id: id }) => (kind === 'checkpoint_taken' ? [id] : []));
+    const listed = await place.json(['plan', 'checkpoint', 'list', plan.plan_id]);
+    expect(taken.toReversed()).toEqual(listed.map(({ checkpoint_id: id }: { checkpoint_id: string }) => id));
+  });
+
+  test('run shows what goes on at a terminal', async () => {
+    const place = cliSandbox();
+    const shown = await place.terminal(['plan', 'run', planIn(place)]);
+    expect(shown.status).toBe(0);
+    for (const text of [
+      'write_file a.txt',
+      'edit_file a.txt',
+      'cat a.txt > b.txt',
+      'said',
+      'execute/complete',
+    ])
+      expect(shown.stdout).toContain(text);
   });
 
   test('creates and deletes checkpoints of a plan by hand', async () => {
     const place = cliSandbox();
-    const { plan_id: id } = await place.json(['plan', 'run', planIn(place)]);
+    const { plan_id: id } = await place.json(['plan', 'run', '--quiet', planIn(place)]);
     const checkpoint = (
       await place.ok(['plan', 'checkpoint', 'create', id, '--reason', 'by hand', '-f', 'plain'])
     ).trim();
@@ -206,7 +334,7 @@ describe('waymark plan', () => {
 
   test('corrects a decision, after showing the impact', async () => {
     const place = cliSandbox();
-    const { plan_id: id } = await place.json(['plan', 'run', planIn(place)]);
+    const { plan_id: id } = await place.json(['plan', 'run', '--quiet', planIn(place)]);
     const { decisions } = await place.json(['plan', 'tree', id]);
     const correct = ['plan', 'correct', '--mode', 'revert', '--guidance', 'again', decisions[1].decision_id];
     const dry = await place.json([...correct, '--dry-run']);
@@ -240,7 +368,9 @@ describe('waymark plan', () => {
     const [plan] = await place.json(['plan', 'list']);
     expect(plan).toMatchObject({ state: 'errored', error: { code: 'INTERRUPTED' } });
     place.write('go', '');
-    expect(await place.json(['plan', 'run', '--resume', plan.plan_id])).toMatchObject({ state: 'complete' });
+    expect(await place.json(['plan', 'run', '--quiet', '--resume', plan.plan_id])).toMatchObject({
+      state: 'complete',
+    });
   });
 
   test('gives variables and the session to steps', async () => {
@@ -249,7 +379,7 @@ describe('waymark plan', () => {
       place,
       'steps:\n  - { tool: shell, command: "echo {{ who }} $WAYMARK_SESSION $WAYMARK_PLAN > out" }\n',
     );
-    const plan = await place.json(['plan', 'run', '--var', 'who=me', file, '--session', 'night']);
+    const plan = await place.json(['plan', 'run', '--quiet', '--var', 'who=me', file, '--session', 'night']);
     expect(place.read('out')).toBe(`me night ${plan.plan_id}\n`);
     expect((await place.run(['plan', 'run', file, '--var', 'who'])).status).toBe(2);
     expect(readFileSync(file, 'utf8')).toContain('{{ who }}');

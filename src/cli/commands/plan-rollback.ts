@@ -1,3 +1,4 @@
+import type { RollbackResult } from '../../plans/checkpoint-service.ts';
 import type { CommandModule } from '../command.ts';
 import { countText } from '../count-text.ts';
 import { EXIT } from '../exit-status.ts';
@@ -31,6 +32,7 @@ export const planRollback: CommandModule = {
     return {
       data: () => rollbackJson(result),
       blocks: () => [
+        { kind: 'fields', fields: summaryOf(result) },
         ...changeBlocks(result.changes),
         ...skipBlocks(result.skipped),
         ...result.messages.map((message) => line(message)),
@@ -46,3 +48,16 @@ export const planRollback: CommandModule = {
     };
   },
 };
+
+/** The envelope of seed 004 but for what it lists, under its names. */
+function summaryOf(result: RollbackResult): readonly (readonly [string, string])[] {
+  const { rollback_summary: summary, impact, post_rollback_state: state, timing } = rollbackJson(result);
+  return [
+    ['plan_id', summary.plan_id],
+    ['from_checkpoint_id', summary.from_checkpoint_id],
+    ['restored_files_count', String(summary.restored_files_count)],
+    ['files_affected', String(impact.files_affected)],
+    ['active_checkpoint', state.active_checkpoint],
+    ['elapsed_seconds', String(timing.elapsed_seconds)],
+  ];
+}

@@ -26,14 +26,16 @@ export const planRun: CommandModule = {
         collect,
         [],
       )
-      .option('--events', 'print every event as a JSON line, and the plan as the last')
-      .option('-q, --quiet', 'do not say what goes on')
+      .option('-q, --quiet', 'do not say what goes on; with --format json: print the plan alone')
       .option('-y, --yes', 'run a step again that began and could not be taken back'),
   examples: [
     ['waymark plan run refactor.yaml', 'in the workspace itself'],
     ['waymark plan run refactor.yaml --worktree', 'in a worktree; waymark plan apply brings the result'],
     ['waymark plan run --resume 01J8ZQ4T', 'go on after a failure or a kill'],
-    ['waymark plan run refactor.yaml --events', 'for a program that watches'],
+    [
+      'waymark plan run refactor.yaml --format json',
+      'for a program: a JSON line for every event, the plan as the last',
+    ],
   ],
   onInterrupt: 'own',
   async run(context, { words, literal, options }) {
@@ -41,12 +43,13 @@ export const planRun: CommandModule = {
     const resume = options.text('resume');
     if ((file === undefined) === (resume === undefined) || more.length > 0)
       throw new WaymarkError('USAGE', 'plan run takes one file, or --resume PLAN');
-    const events = options.flag('events');
+    const quiet = options.flag('quiet');
+    const events = context.format === 'json' && !quiet;
     using signals = planSignals(process);
     const execute: ExecuteOptions = {
       signal: signals.signal,
       ...given('mayRepeat', mayRepeat(context, options.flag('yes'))),
-      ...given('onEvent', events ? jsonView(context.terminal) : viewFor(context, options.flag('quiet'))),
+      ...given('onEvent', events ? jsonView(context.terminal) : viewFor(context, quiet)),
     };
     const plans = await (await context.waymark()).plans();
     const outcome = (plan: Plan) => {

@@ -1,7 +1,7 @@
 import type { CorrectionAttempt, Decision, ToolCall } from '../../domain/decision.ts';
 import type { Plan } from '../../domain/plan.ts';
 import type { PlanEvent } from '../../domain/plan-event.ts';
-import type { RollbackResult } from '../../plans/checkpoint-service.ts';
+import type { PlanCheckpoint, RollbackResult } from '../../plans/checkpoint-service.ts';
 import type { CorrectionResult } from '../../plans/plan-service.ts';
 import type { PlanStatus } from '../../plans/plan-status.ts';
 import type { DecisionNode, PlanTree } from '../../plans/plan-tree.ts';
@@ -83,21 +83,35 @@ export function correctionJson(correction: CorrectionAttempt) {
   };
 }
 
-/** A plan with its decisions, the plans they spawned, and its corrections. */
+/** A plan with its decisions, their checkpoints, the plans they spawned, and its corrections. */
 export function planTreeJson(tree: PlanTree): object {
   return {
     ...planJson(tree.plan),
     decisions: tree.decisions.map(nodeJson),
+    checkpoints: tree.checkpoints.map(planCheckpointJson),
     corrections: tree.corrections.map(correctionJson),
   };
 }
 
-function nodeJson({ decision, toolCalls, children, plans }: DecisionNode): object {
+function nodeJson({ decision, checkpoints, toolCalls, children, plans }: DecisionNode): object {
   return {
     ...decisionJson(decision),
+    checkpoints: checkpoints.map(planCheckpointJson),
     tool_calls: toolCalls.map(toolCallJson),
     children: children.map(nodeJson),
     plans: plans.map(planTreeJson),
+  };
+}
+
+/** The fields that seed 004 lists. */
+function planCheckpointJson(checkpoint: PlanCheckpoint) {
+  return {
+    checkpoint_id: checkpoint.checkpointId,
+    checkpoint_type: checkpoint.checkpointType,
+    decision_id: checkpoint.decisionId,
+    sandbox_ref: checkpoint.sandboxRef,
+    size_bytes: checkpoint.sizeBytes,
+    created_at: checkpoint.createdAt,
   };
 }
 
