@@ -19,6 +19,7 @@ import { recover } from './recover.ts';
 import { restoreCheckpoint } from './restore-checkpoint.ts';
 import { showCheckpoint } from './show-checkpoint.ts';
 import { workspaceStatus } from './status.ts';
+import { endDeadRuns } from './sweep.ts';
 import { redo, undo } from './undo.ts';
 import { verifyCheckpoints } from './verify-checkpoints.ts';
 
@@ -85,12 +86,14 @@ export function checkpointService({
     undo: (options = {}) => warning((context) => undo(context, options)),
     redo: (options = {}) => warning((context) => redo(context, options)),
     recover: (mode) => warning((context) => recover(context, mode)),
-    operations: async (filter = {}) =>
-      plain.catalog.operations({
+    operations: async (filter = {}) => {
+      endDeadRuns(plain);
+      return plain.catalog.operations({
         dirHash: identity.dirHash,
         ...(filter.session === undefined ? {} : { sessionId: parseSessionId(filter.session) }),
         ...(filter.limit === undefined ? {} : { limit: filter.limit }),
-      }),
+      });
+    },
     pin: (name, pinned) => pin(plain, name, pinned),
     deleteCheckpoint: (name) => deleteCheckpoint(plain, name),
     prune: (options = {}) => prune(plain, options),

@@ -9,7 +9,11 @@ import { sweep } from './sweep.ts';
 export async function doctor(context: HomeContext, rebuilt: boolean): Promise<DoctorReport> {
   const sweptCaptures = await sweep(context);
   const problems: string[] = [...unreadableJournals(context)];
-  problems.push(...context.unusableStores().map((where) => `${where}: git is needed to look into it and is not on the PATH`));
+  problems.push(
+    ...context
+      .unusableStores()
+      .map((where) => `${where}: git is needed to look into it and is not on the PATH`),
+  );
   const known = new Set(context.catalog.checkpoints().map(({ id }) => id));
   for (const store of context.existingStores()) {
     await using _hold = await store.hold('shared', 30_000);

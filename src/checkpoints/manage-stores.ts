@@ -40,7 +40,10 @@ export async function listStores(context: HomeContext): Promise<readonly StoreSu
  *
  * @throws WaymarkError `STORE_NOT_FOUND`, `DECLINED`, `RUN_ACTIVE`, `RESTORE_INTERRUPTED`
  */
-export async function removeStore(context: WorkspaceContext, options: RemoveStoreOptions): Promise<StoreRemoval> {
+export async function removeStore(
+  context: WorkspaceContext,
+  options: RemoveStoreOptions,
+): Promise<StoreRemoval> {
   const { catalog, identity } = context;
   const { engine, confirm } = options;
   const checkpoints = catalog.checkpoints({ dirHash: identity.dirHash, engine });
@@ -52,7 +55,8 @@ export async function removeStore(context: WorkspaceContext, options: RemoveStor
   }
   refuseWithJournal(context);
   await refuseDuringRun(context, identity.path, 0);
-  if (!(await confirm({ checkpoints: checkpoints.length }))) throw new WaymarkError('DECLINED', 'Declined: nothing was removed');
+  if (!(await confirm({ checkpoints: checkpoints.length })))
+    throw new WaymarkError('DECLINED', 'Declined: nothing was removed');
   using _workspace = await lockWorkspace(context.locks, identity.path, 'exclusive', 10_000);
   refuseWithJournal(context);
   const store = context.store(engine, identity);
@@ -60,7 +64,11 @@ export async function removeStore(context: WorkspaceContext, options: RemoveStor
   const held = catalog.checkpoints({ dirHash: identity.dirHash, engine });
   if (engine === 'cas') {
     await dropCheckpoints(context, held);
-    const { bytesBefore, bytesAfter } = await collect(context, store, { minAgeMs: 0, thorough: true, dryRun: false });
+    const { bytesBefore, bytesAfter } = await collect(context, store, {
+      minAgeMs: 0,
+      thorough: true,
+      dryRun: false,
+    });
     return { checkpoints: held.length, bytesFreed: Math.max(0, bytesBefore - bytesAfter) };
   }
   catalog.markDeleting(held.map(({ id }) => id));

@@ -2,7 +2,7 @@ import type { Checkpoint } from '../domain/checkpoint.ts';
 import { changesOf, pairNodes } from '../domain/diff.ts';
 import { WaymarkError } from '../domain/errors.ts';
 import type { Operation, PathChange } from '../domain/operation.ts';
-import type { NodePair } from '../domain/snapshot.ts';
+import { isStored, type NodePair, type Skip } from '../domain/snapshot.ts';
 import type { HomeContext } from './home-context.ts';
 import { openSnapshot } from './open-snapshot.ts';
 
@@ -33,19 +33,42 @@ export async function operationChanges(
   );
 }
 
+/**
+ * Paths that an operation changed although one of its two checkpoints did not store them: something that was ignored or too large gave way to
+ * something else, or the other way round. They can't be taken back.
+ */
+export async function unknownChanges(context: HomeContext, operation: Operation): Promise<readonly Skip[]> {
+  const before = operation.before === null ? undefined : context.catalog.checkpoint(operation.before);
+  const after = operation.after === null ? undefined : context.catalog.checkpoint(operation.after);
+  if (before === undefined || after === undefined) return [];
+  return [...(await pairsBetween(context, before, after))].flatMap(({ path, from, to }) => {
+    const unstored = from?.kind === 'observed' ? from : to?.kind === 'observed' ? to : undefined;
+    const other = unstored === from ? to : from;
+    if (unstored === undefined || !isStored(other)) return [];
+    const state = unstored === from ? 'before' : 'after';
+    return [{ path, reason: 'conflict', detail: `What it was ${state} is not held (${unstored.reason})` }];
+  });
+}
+
 /** The paths on which two checkpoints differ and that both know. */
 export async function changesBetween(
   context: HomeContext,
   before: Checkpoint,
   after: Checkpoint,
 ): Promise<readonly PathChange[]> {
+  return pathChanges(await pairsBetween(context, before, after));
+}
+
+async function pairsBetween(
+  context: HomeContext,
+  before: Checkpoint,
+  after: Checkpoint,
+): Promise<Iterable<NodePair>> {
   const from = await openSnapshot(context, before);
   const to = await openSnapshot(context, after);
-  const pairs =
-    from.store === to.store
-      ? from.store.diff(from.view, to.view)
-      : pairNodes(from.view.nodes(), to.view.nodes());
-  return pathChanges(pairs);
+  return from.store === to.store
+    ? from.store.diff(from.view, to.view)
+    : pairNodes(from.view.nodes(), to.view.nodes());
 }
 
 export function pathChanges(pairs: Iterable<NodePair>): readonly PathChange[] {

@@ -13,7 +13,7 @@ import { lockWorkspace } from './workspace-lock.ts';
  * Gives the number of captures and drops swept.
  */
 export async function sweep(context: HomeContext): Promise<number> {
-  sweepClaims(context);
+  endDeadRuns(context);
   await sweepOperations(context);
   let swept = 0;
   for (const row of context.catalog.unfinished()) {
@@ -35,7 +35,7 @@ export async function sweep(context: HomeContext): Promise<number> {
 }
 
 /** Records runs whose process died as interrupted and takes their claims away. */
-function sweepClaims(context: HomeContext): void {
+export function endDeadRuns(context: HomeContext): void {
   for (const run of deadClaims(context)) {
     const operation = run.operationId === null ? undefined : context.catalog.operation(run.operationId);
     if (operation?.status === 'open') {

@@ -4,7 +4,8 @@ import type { OperationId } from '../domain/ids.ts';
 import { parseSessionId } from '../domain/ids.ts';
 import type { Operation, PathChange } from '../domain/operation.ts';
 import { overlayView } from '../domain/overlay-view.ts';
-import { isStored } from '../domain/snapshot.ts';
+import { comparePaths } from '../domain/rel-path.ts';
+import { isStored, type Skip } from '../domain/snapshot.ts';
 import { planUndo } from '../restore/plan-undo.ts';
 import type { SnapshotStore } from '../stores/snapshot-store.ts';
 import { compileScope } from '../workspace/scope/scope.ts';
@@ -13,12 +14,13 @@ import { changeWorkspace } from './change-workspace.ts';
 import { noteTargets, operationToRedo, operationToUndo } from './choose-operation.ts';
 import type { WorkspaceContext } from './home-context.ts';
 import { lookAtPaths } from './look-at-paths.ts';
-import { operationChanges } from './operation-changes.ts';
+import { operationChanges, unknownChanges } from './operation-changes.ts';
 import { planAroundUnseen } from './plan-around-unseen.ts';
 import { presentState } from './present.ts';
 import { requireOwn } from './require-own.ts';
 import type { Prepared } from './restore-preparation.ts';
 import { sessionChanges, sessionOperations } from './session-changes.ts';
+import { endDeadRuns } from './sweep.ts';
 
 /** What is to be taken back: path by path from `after` to `before`. */
 interface TakeBack {
@@ -29,6 +31,8 @@ interface TakeBack {
   /** holds every `before` */
   readonly engine: EngineName;
   readonly changes: (store: SnapshotStore) => Promise<readonly PathChange[]>;
+  /** What changed too and can't be taken back, as one of the two states was not stored. */
+  readonly unknown?: () => Promise<readonly Skip[]>;
 }
 
 /** Takes back one operation, or a whole session's, where the workspace still is as it left it. */
@@ -52,6 +56,7 @@ export async function undo(context: WorkspaceContext, options: UndoOptions): Pro
       );
     return result;
   }
+  endDeadRuns(context);
   const operation = operationToUndo(context, options.operation);
   return await takeBack(context, options, {
     kind: 'undo',
@@ -60,6 +65,7 @@ export async function undo(context: WorkspaceContext, options: UndoOptions): Pro
     operation,
     engine: beforeOf(context, operation, options.force).engine,
     changes: () => operationChanges(context, operation),
+    unknown: () => unknownChanges(context, operation),
   });
 }
 
@@ -129,7 +135,9 @@ async function prepareUndo(
       isSecret: (path) => scope.isSecret(path),
     }),
   );
-  return { plan, view, draft: present.draft };
+  const lost = (await what.unknown?.()) ?? [];
+  const skips = [...plan.skips, ...lost].sort((a, b) => comparePaths(a.path, b.path));
+  return { plan: { ...plan, skips }, view, draft: present.draft };
 }
 
 function beforeOf(context: WorkspaceContext, operation: Operation, force = false): Checkpoint {
