@@ -1,4 +1,4 @@
-import type { Confirm, DiffResult, RestoreResult } from '../checkpoints/api.ts';
+import type { Confirm, DiffResult } from '../checkpoints/api.ts';
 import type { Checkpoint } from '../domain/checkpoint.ts';
 import type { CorrectionAttempt, CorrectionMode, Decision } from '../domain/decision.ts';
 import type { DirHash } from '../domain/ids.ts';
@@ -7,6 +7,7 @@ import type { PlanEvent } from '../domain/plan-event.ts';
 import type { CheckpointService, PlanCheckpoint, RollbackResult } from './checkpoint-service.ts';
 import type { PlanStatus } from './plan-status.ts';
 import type { PlanTree } from './plan-tree.ts';
+import type { BroughtResult } from './sandbox-results.ts';
 
 export interface ExecuteOptions {
   /** Asked before a step that began runs again although it could not be taken back. Missing: refused (`CONFIRMATION_REQUIRED`). */
@@ -64,7 +65,7 @@ export interface ApplyOptions {
 export interface ApplyResult {
   readonly plan: Plan;
   /** undefined where the plan ran in the workspace itself */
-  readonly result: RestoreResult | undefined;
+  readonly result: BroughtResult | undefined;
 }
 
 export interface RollbackOptions {

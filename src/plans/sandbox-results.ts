@@ -2,11 +2,17 @@ import type { Confirm, RestoreResult } from '../checkpoints/api.ts';
 import type { CheckpointId } from '../domain/ids.ts';
 import type { PathChange } from '../domain/operation.ts';
 import type { Plan } from '../domain/plan.ts';
+import type { RelPath } from '../domain/rel-path.ts';
 
 export interface BringOptions {
   readonly dryRun?: boolean;
   /** Default `always`. */
   readonly confirm?: Confirm;
+}
+
+export interface BroughtResult extends RestoreResult {
+  /** files that both sides had changed, and that hold both changes now */
+  readonly merged: readonly RelPath[];
 }
 
 /** Tells what a plan changed in a sandbox of its own, and brings it to where it belongs. */
@@ -15,8 +21,11 @@ export interface SandboxResults {
   keepBase(plan: Plan): Promise<CheckpointId>;
   /** What differs between then and now. @throws WaymarkError `BUSINESS_RULE_VIOLATION` where the base is not known */
   changes(plan: Plan): Promise<readonly PathChange[]>;
-  /** Gives each changed path of `into` its new content where it still is as the sandbox began with it; the rest is skipped as `conflict`. */
-  bring(plan: Plan, into: string, options?: BringOptions): Promise<RestoreResult>;
+  /**
+   * Gives each changed path of `into` its new content where it still is as the sandbox began with it. A text file that was changed there too is
+   * merged where the changes do not touch; the rest is skipped as `conflict`.
+   */
+  bring(plan: Plan, into: string, options?: BringOptions): Promise<BroughtResult>;
   /** The base need not be kept any longer. */
   release(plan: Plan): Promise<void>;
 }

@@ -1,27 +1,18 @@
-import type { RestoreResult } from '../checkpoints/api.ts';
-import { changeWorkspace } from '../checkpoints/change-workspace.ts';
 import { createCheckpoint } from '../checkpoints/create-checkpoint.ts';
 import type { WorkspaceContext } from '../checkpoints/home-context.ts';
-import { lookAtPaths } from '../checkpoints/look-at-paths.ts';
 import { openSnapshot } from '../checkpoints/open-snapshot.ts';
 import { pin } from '../checkpoints/pin.ts';
-import { planAroundUnseen } from '../checkpoints/plan-around-unseen.ts';
-import { presentState } from '../checkpoints/present.ts';
-import type { Prepared } from '../checkpoints/restore-preparation.ts';
 import type { Checkpoint } from '../domain/checkpoint.ts';
 import { makesPartial } from '../domain/coverage.ts';
 import { changesOf } from '../domain/diff.ts';
 import { WaymarkError } from '../domain/errors.ts';
 import type { CheckpointId } from '../domain/ids.ts';
 import type { PathChange } from '../domain/operation.ts';
-import { overlayView } from '../domain/overlay-view.ts';
 import type { Plan } from '../domain/plan.ts';
-import type { RelPath } from '../domain/rel-path.ts';
-import { isStored, type Skip } from '../domain/snapshot.ts';
-import { planUndo } from '../restore/plan-undo.ts';
-import { compileScope } from '../workspace/scope/scope.ts';
+import type { Skip } from '../domain/snapshot.ts';
+import { bringChanges } from './bring-changes.ts';
 import { contextFor, type PlanHome } from './plan-home.ts';
-import type { BringOptions, SandboxResults } from './sandbox-results.ts';
+import type { BringOptions, BroughtResult, SandboxResults } from './sandbox-results.ts';
 
 /** What a plan did in its sandbox. */
 interface Outcome {
@@ -31,7 +22,7 @@ interface Outcome {
 }
 
 /**
- * Results by checkpoints: one before the first step, one when they are asked for. Both are kept on `cas`, which is shared by all workspaces, so that
+ * Results by checkpoints: one before the first step, one when they are asked for, without limits. Both are kept on `cas`, which is shared by all workspaces, so that
  * the content is at hand where it is brought.
  */
 export class WorkspaceSandboxResults implements SandboxResults {
@@ -58,32 +49,10 @@ export class WorkspaceSandboxResults implements SandboxResults {
     return (await this.#outcome(plan)).changes;
   }
 
-  async bring(plan: Plan, into: string, options: BringOptions = {}): Promise<RestoreResult> {
+  async bring(plan: Plan, into: string, options: BringOptions = {}): Promise<BroughtResult> {
     const { changes, lost } = await this.#outcome(plan);
     const context = contextFor(this.#planHome, plan, into);
-    const store = context.store('cas', context.identity);
-    const backwards = changes.map(({ path, before, after }) => ({ path, before: after, after: before }));
-    const result = await changeWorkspace(context, store, {
-      kind: 'apply',
-      target: undefined,
-      takesBack: null,
-      description: `plan ${plan.id}`,
-      reason: 'pre-restore-safety',
-      prepare: () => prepareBring(context, backwards),
-      preview: async (restorePlan) => ({
-        kind: 'apply',
-        plan: restorePlan,
-        target: undefined,
-        operation: undefined,
-        warnings: [],
-        verifyCommand: undefined,
-      }),
-      options: {
-        confirm: options.confirm ?? 'always',
-        dryRun: options.dryRun ?? false,
-        ...(plan.sessionId === null ? {} : { session: plan.sessionId }),
-      },
-    });
+    const result = await bringChanges(context, plan, changes, options);
     return { ...result, skipped: [...result.skipped, ...lost] };
   }
 
@@ -124,29 +93,10 @@ export class WorkspaceSandboxResults implements SandboxResults {
       engine: 'cas',
       reason,
       source: 'plan',
+      reach: 'unlimited',
       ...(plan.sessionId === null ? {} : { session: plan.sessionId }),
     });
     if (checkpoint !== null) return checkpoint;
-    throw new WaymarkError(
-      'UNSUPPORTED',
-      `The sandbox ${context.identity.path} has too many files for a checkpoint`,
-    );
+    throw new WaymarkError('INTERNAL', `No checkpoint of ${context.identity.path} was taken`);
   }
-}
-
-/** Plans to give each path its `before`, where the present still is its `after`; as undo does, with the sides exchanged by the caller. */
-async function prepareBring(context: WorkspaceContext, changes: readonly PathChange[]): Promise<Prepared> {
-  const store = context.store('cas', context.identity);
-  const present = await presentState(context, store);
-  const scope = compileScope(present.view.rules);
-  const unseen = changes
-    .map(({ path }) => path)
-    .filter((path) => !isStored(present.view.get(path)) && !scope.isSecret(path));
-  const edits = new Map([...present.view.edits, ...lookAtPaths(context.identity.path, present, unseen)]);
-  const view = overlayView(present.view.base, edits, present.view.rules, present.view.truncated);
-  const isSecret = (path: RelPath) => scope.isSecret(path);
-  const plan = planAroundUnseen(context.identity.path, view, (now) =>
-    planUndo({ changes, present: now, selection: { paths: [] }, force: false, isSecret }),
-  );
-  return { plan, view, draft: present.draft };
 }

@@ -83,6 +83,52 @@ describe('filesystem_copy', () => {
     expect(text(scene, 'a')).toBe('A');
   });
 
+  test('is merged with what was changed in the workspace meanwhile, where the changes do not touch', async () => {
+    await using scene = await planScene();
+    const lines = (...texts: readonly string[]) => texts.map((line) => `${line}\n`).join('');
+    scene.put({ f: lines('1', '2', '3', '4', '5'), g: lines('1') });
+    const file = scene.planFile({
+      sandbox: 'filesystem_copy',
+      steps: [write('f', lines('plan', '2', '3', '4', '5')), write('g', lines('plan'))],
+    });
+    const plan = await scene.plans.run({ file, workspace: scene.root });
+    scene.put({ f: lines('1', '2', '3', '4', 'mine'), g: lines('mine') });
+    const dry = await scene.plans.apply(plan.id, { dryRun: true });
+    expect(dry.result).toMatchObject({ changes: [{ path: 'f' }], skipped: [{ path: 'g' }] });
+    expect(text(scene, 'f')).toBe(lines('1', '2', '3', '4', 'mine'));
+    const asked: number[] = [];
+    const part = await scene.plans.apply(plan.id, {
+      confirm: ({ plan: shown }) => asked.push(shown.actions.length) > 0,
+    });
+    expect(asked).toEqual([1]);
+    expect(part.result).toMatchObject({ merged: ['f'], skipped: [{ path: 'g', reason: 'conflict' }] });
+    expect(part.plan.state).toBe('complete');
+    expect(text(scene, 'f')).toBe(lines('plan', '2', '3', '4', 'mine'));
+    scene.put({ g: lines('1') });
+    expect(await scene.plans.apply(plan.id)).toMatchObject({ plan: { state: 'applied' } });
+    expect([text(scene, 'f'), text(scene, 'g')]).toEqual([
+      lines('plan', '2', '3', '4', 'mine'),
+      lines('plan'),
+    ]);
+    expect(
+      (await (await scene.workspace()).listCheckpoints()).filter(
+        ({ metadata }) => metadata.reason === 'worktree-apply',
+      ),
+    ).toEqual([]);
+  });
+
+  test('brings files beyond the limits of captures', async () => {
+    await using scene = await planScene({ toml: '[limits]\nmax_file_bytes = "1KiB"\nmax_files = 2\n' });
+    scene.put({ big: 'a'.repeat(2000), same: 'b'.repeat(2000) });
+    const steps = [write('big', 'c'.repeat(2000)), write('new', 'd'.repeat(2000))];
+    const file = scene.planFile({ sandbox: 'filesystem_copy', steps });
+    const plan = await scene.plans.run({ file, workspace: scene.root });
+    const applied = await scene.plans.apply(plan.id);
+    expect(applied).toMatchObject({ plan: { state: 'applied' }, result: { skipped: [] } });
+    expect(applied.result?.changes.map(({ path }) => path)).toEqual(['big', 'new']);
+    expect([text(scene, 'big'), text(scene, 'new')]).toEqual(['c'.repeat(2000), 'd'.repeat(2000)]);
+  });
+
   test('cannot be applied before it is complete', async () => {
     await using scene = await planScene();
     const file = scene.planFile({

@@ -42,17 +42,23 @@ function render({ plan, result }: ApplyResult, dryRun: boolean): Result {
     : left > 0
       ? `Applied in part: ${countText(left, 'path')} left alone; apply again once that is settled`
       : `Applied plan ${plan.id}: ${countText(changes.length, 'path')}`;
+  const merged = result?.merged ?? [];
+  const notes = [
+    done,
+    ...(merged.length === 0 ? [] : [`${countText(merged.length, 'file')} changed on both sides: merged`]),
+  ];
   return {
     data: () => ({
       plan: planJson(plan),
       changes: changes.map(({ path, action }) => ({ path: pathJson(path), action })),
       skipped: skipped.map(skipJson),
+      merged: merged.map(pathJson),
       safety_checkpoint_id: result?.safetyCheckpointId ?? null,
       operation_id: result?.operationId ?? null,
-      messages: [done],
+      messages: notes,
       dry_run: dryRun,
     }),
-    blocks: () => [...changeBlocks(changes), ...skipBlocks(skipped), line(done)],
+    blocks: () => [...changeBlocks(changes), ...skipBlocks(skipped), ...notes.map((note) => line(note))],
     warnings: result?.warnings ?? [],
     exitStatus: left > 0 ? EXIT.partial : EXIT.done,
   };
