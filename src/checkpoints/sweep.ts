@@ -5,6 +5,7 @@ import { isoTime } from '../platform/clock.ts';
 import { hasJournal } from '../restore/journal.ts';
 import { deadClaims } from './claims.ts';
 import type { HomeContext } from './home-context.ts';
+import { sweepTemporaries } from './sweep-temporaries.ts';
 import { lockWorkspace } from './workspace-lock.ts';
 
 /**
@@ -13,6 +14,7 @@ import { lockWorkspace } from './workspace-lock.ts';
  * Gives the number of captures and drops swept.
  */
 export async function sweep(context: HomeContext): Promise<number> {
+  sweepTemporaries(context);
   endDeadRuns(context);
   await sweepOperations(context);
   let swept = 0;

@@ -22,7 +22,7 @@ export function sweepRemains(context: ShadowContext): void {
   sweepLocks(context, join(gitDir, 'refs'));
   for (const name of namesIn(packs)) {
     const path = join(packs, name);
-    if (/^\.?tmp[-_]/.test(name) && isOld(context, path)) fs.unlink(path);
+    if ((/^\.?tmp[-_]/.test(name) || isTemporaryName(name)) && isOld(context, path)) fs.unlink(path);
     // an import that was killed leaves its mark, and the pack would be kept for ever
     else if (name.endsWith('.keep')) fs.unlink(path);
     else if (isHalf(packs, name) && isOld(context, path)) fs.unlink(path);
