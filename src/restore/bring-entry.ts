@@ -1,4 +1,4 @@
-import type { DirectoryEntry, Entry, FileEntry } from '../domain/snapshot.ts';
+import { type DirectoryEntry, type Entry, type FileEntry, sameEntry } from '../domain/snapshot.ts';
 
 /** What becomes of one path when a change made elsewhere is brought here. */
 export type Brought =
@@ -26,6 +26,7 @@ export function bringEntry(
   ours: Entry | undefined,
   theirs: Entry | undefined,
 ): Brought {
+  if (isSame(base, theirs)) return NOTHING;
   if (theirs?.kind === 'directory') return bringDirectory(base, ours, theirs);
   if (base?.kind === 'directory') return replaceDirectory(ours, theirs);
   if (ours === undefined) {
@@ -46,6 +47,10 @@ export function bringEntry(
     return { kind: 'merge', base, ours, theirs, mode: mergedMode(base, ours, theirs) };
   }
   return conflict('It was changed here and there');
+}
+
+function isSame(a: Entry | undefined, b: Entry | undefined): boolean {
+  return a === undefined || b === undefined ? a === b : sameEntry(a, b);
 }
 
 function bringDirectory(base: Entry | undefined, ours: Entry | undefined, theirs: DirectoryEntry): Brought {

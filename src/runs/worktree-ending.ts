@@ -59,10 +59,9 @@ export async function endWorktree(
 /** Sees to it that a checkpoint holds what would go; gives the reasons why the worktree must stay all the same. */
 async function holdState(
   outer: WorkspaceContext,
-  { runId, path }: WorktreePlace,
+  { runId, path, directory }: WorktreePlace,
   { finalCheckpoint, session }: Ended,
 ): Promise<{ readonly checkpoint: Checkpoint | null; readonly reasons: readonly string[] }> {
-  const directory = outer.identity.path;
   const inspection = await inspectRemoval(outer, { directory, name: runId, ownsRun: true });
   const grave = inspection.reasons.filter(({ kind }) => !HELD.has(kind)).map(({ message }) => message);
   if (grave.length > 0) return { checkpoint: finalCheckpoint, reasons: grave };
@@ -103,10 +102,13 @@ async function gapsOf(
   ];
 }
 
-async function remove(outer: WorkspaceContext, { runId, path }: WorktreePlace): Promise<readonly Notice[]> {
+async function remove(
+  outer: WorkspaceContext,
+  { runId, path, directory }: WorktreePlace,
+): Promise<readonly Notice[]> {
   const { dirHash } = worktreeContext(outer, path).identity;
   const { notices } = await removeWorktree(outer, {
-    directory: outer.identity.path,
+    directory,
     name: runId,
     ownsRun: true,
     force: true,
@@ -116,9 +118,12 @@ async function remove(outer: WorkspaceContext, { runId, path }: WorktreePlace): 
 }
 
 /** A worktree that is not whole is found as such by the next command. */
-async function keep(outer: WorkspaceContext, { runId }: WorktreePlace): Promise<readonly string[]> {
+async function keep(
+  outer: WorkspaceContext,
+  { runId, directory }: WorktreePlace,
+): Promise<readonly string[]> {
   try {
-    await keepWorktree(outer, { directory: outer.identity.path, name: runId });
+    await keepWorktree(outer, { directory, name: runId });
     return [];
   } catch (error) {
     if (isWaymarkError(error) || (error as NodeJS.ErrnoException).code !== undefined)

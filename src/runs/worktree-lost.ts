@@ -7,7 +7,7 @@ import { unheldPaths } from './worktree-unheld.ts';
 
 /** Something in a worktree that goes with it and that no checkpoint, commit or checkout holds. */
 export interface Lost {
-  readonly what: 'secret' | 'repository' | 'operation' | 'unheld';
+  readonly what: 'secret' | 'repository' | 'staged' | 'operation' | 'process' | 'unheld';
   /** what it is, for people */
   readonly name: string;
 }
@@ -24,6 +24,11 @@ export function neverHeld(inspection: RemovalInspection): readonly Lost[] {
       (path) => `the history of the repository ${quotePath(path)}`,
       pathsOf(inspection, 'nested_repository'),
     ),
+    ...of('staged').map(({ message }) => ({ what: 'staged' as const, name: lowered(message) })),
+    ...of('process_inside').map(({ paths }) => ({
+      what: 'process' as const,
+      name: `what is still written in it by ${paths.join(', ')}`,
+    })),
     ...of('operation_in_progress').map(({ message }) => ({
       what: 'operation' as const,
       name: lowered(message),

@@ -3,6 +3,7 @@ import type { WorkspaceContext } from '../checkpoints/home-context.ts';
 import { WaymarkError } from '../domain/errors.ts';
 import type { RunId } from '../domain/ids.ts';
 import { isBelow } from '../domain/rel-path.ts';
+import { findGitDirectory } from '../workspace/git-directory.ts';
 import { identifyWorkspace } from '../workspace/identity.ts';
 import { openRepository, type Repository } from '../worktree/checkout.ts';
 import { parseRunName } from '../worktree/run-name.ts';
@@ -19,6 +20,8 @@ export interface WorktreeCaller {
 export interface WorktreePlace {
   readonly runId: RunId;
   readonly repository: Repository;
+  /** in the checkout that it is, or is to be, made from */
+  readonly directory: string;
   readonly path: string;
 }
 
@@ -30,13 +33,19 @@ export interface WorktreePlace {
 export async function placeOf(
   { context, requirePlace }: WorktreeCaller,
   name: string,
-  directory = context.identity.path,
+  within = context.identity.path,
 ): Promise<WorktreePlace> {
   const runId = parseRunName(name);
+  const directory = isSameCheckout(within, context.identity.path) ? within : context.identity.path;
   const repository = await openRepository(context.git, directory);
   const path = worktreePath(worktreeHome(repository), runId);
   requirePlace(path);
-  return { runId, repository, path };
+  return { runId, repository, directory, path };
+}
+
+/** A repository nested in the workspace is another one. */
+function isSameCheckout(a: string, b: string): boolean {
+  return findGitDirectory(a)?.topLevel === findGitDirectory(b)?.topLevel;
 }
 
 /** A worktree as a workspace of its own. The settings are those of the workspace it belongs to: its own copy may be old, and is not trusted. */

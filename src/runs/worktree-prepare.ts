@@ -5,20 +5,24 @@ import { WaymarkError } from '../domain/errors.ts';
 import { createWorktree, type Worktree } from '../worktree/create-worktree.ts';
 import type { Notice } from '../worktree/notice.ts';
 import { presentWorktree } from '../worktree/present-worktree.ts';
+import { processesInside } from '../worktree/processes-inside.ts';
 import { resumeWorktree } from '../worktree/resume-worktree.ts';
 import { seedWorktree } from '../worktree/seed-worktree.ts';
 import { counterpartOf, type WorktreePlace, worktreeContext } from './worktree-place.ts';
 
-type PrepareOptions = Pick<WorktreeRunOptions, 'resume' | 'withChanges' | 'directory' | 'signal'>;
+type PrepareOptions = Pick<WorktreeRunOptions, 'resume' | 'withChanges' | 'signal'>;
 
 /** Makes the worktree, or goes on in one, without what lies in it beside the commit. Under the run's lock. */
 export async function openWorktree(
   outer: WorkspaceContext,
-  { runId }: WorktreePlace,
-  { resume, directory = outer.identity.path }: PrepareOptions,
+  { runId, directory }: WorktreePlace,
+  { resume }: PrepareOptions,
 ): Promise<Worktree> {
-  const open = resume === undefined ? createWorktree : resumeWorktree;
-  return await open(outer, { directory, name: runId });
+  if (resume === undefined) return await createWorktree(outer, { directory, name: runId });
+  const worktree = await resumeWorktree(outer, { directory, name: runId });
+  const others = (processesInside(worktree.path) ?? []).map(({ pid, name }) => `${pid} (${name})`);
+  if (others.length > 0) outer.warn(`Other processes work in ${worktree.path}, too: ${others.join(', ')}`);
+  return worktree;
 }
 
 /**
@@ -31,11 +35,15 @@ export async function prepareWorktree(
   outer: WorkspaceContext,
   place: WorktreePlace,
   worktree: Worktree,
-  { withChanges = false, directory = outer.identity.path, signal }: PrepareOptions,
+  { withChanges = false, signal }: PrepareOptions,
 ): Promise<readonly Notice[]> {
   stopIfAborted(signal);
   if (await wasPrepared(outer, place, worktree)) return [];
-  const { notices } = await seedWorktree(outer, { directory, name: place.runId, withChanges });
+  const { notices } = await seedWorktree(outer, {
+    directory: place.directory,
+    name: place.runId,
+    withChanges,
+  });
   stopIfAborted(signal);
   await setUp(outer, place, signal);
   return notices;

@@ -27,7 +27,9 @@ const CONTENT: ReadonlySet<RemovalReasonKind> = new Set([
   'ignored',
   'secret',
   'nested_repository',
+  'staged',
   'operation_in_progress',
+  'process_inside',
   'unreadable',
 ]);
 

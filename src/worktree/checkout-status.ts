@@ -12,6 +12,8 @@ export interface CheckoutStatus {
   /** tracked paths with an uncommitted change, staged or not; submodules only where another commit is checked out */
   readonly changed: readonly RelPath[];
   readonly untracked: readonly RelPath[];
+  /** the part of `changed` whose staged content is neither that of HEAD nor the one on disk */
+  readonly staged: readonly RelPath[];
   /** untracked directories that are repositories of their own */
   readonly nested: readonly RelPath[];
   /** ignored files, and ignored directories as a whole */
@@ -63,17 +65,22 @@ async function runStatus(
   });
   const changed: RelPath[] = [];
   const untracked: RelPath[] = [];
+  const staged: RelPath[] = [];
   const nested: RelPath[] = [];
   const ignored: RelPath[] = [];
   for (const line of nulSeparated(stdout)) {
     const kind = line[0];
-    if (kind === '1') changed.push(afterFields(line, 8));
-    else if (kind === 'u') changed.push(afterFields(line, 10));
+    if (kind === '1') {
+      const path = afterFields(line, 8);
+      changed.push(path);
+      if (/^1 [AMT][MDT] /.test(line)) staged.push(path);
+    }
+    if (kind === 'u') changed.push(afterFields(line, 10));
     else if (kind === '!') ignored.push(withoutSlash(line.slice(2)));
     else if (kind === '?' && line.endsWith('/')) nested.push(withoutSlash(line.slice(2)));
     else if (kind === '?') untracked.push(line.slice(2) as RelPath);
   }
-  return { changed, untracked, nested, ignored };
+  return { changed, untracked, staged, nested, ignored };
 }
 
 function afterFields(line: string, count: number): RelPath {

@@ -171,6 +171,13 @@ async function addContents(
   const { untracked, ignored, nested } = contents;
   const secrets = [...tracked, ...untracked, ...ignored].filter(isSecret);
   add('uncommitted', tracked.length, `${tracked.length} tracked files have uncommitted changes`, tracked);
+  const staged = contents.staged.filter((item) => !gone.has(item));
+  add(
+    'staged',
+    staged.length,
+    `${staged.length} files are staged with a content that is nowhere else`,
+    staged,
+  );
   add('untracked', untracked.length, `${untracked.length} files are untracked`, untracked);
   add('ignored', ignored.length, `${ignored.length} ignored files were made or changed in it`, ignored);
   add('secret', secrets.length, `${secrets.length} of them are secrets, which no checkpoint holds`, secrets);

@@ -2,6 +2,7 @@
 export const REMOVAL_REASON_KINDS = [
   'uncommitted',
   'untracked',
+  'staged',
   'ignored',
   'secret',
   'commits',

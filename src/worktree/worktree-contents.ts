@@ -14,6 +14,8 @@ export interface WorktreeContents {
   readonly tracked: readonly RelPath[];
   /** the part of `tracked` that was deleted: nothing is lost with it */
   readonly deleted: readonly RelPath[];
+  /** the part of `tracked` that is staged with a content that is nowhere else */
+  readonly staged: readonly RelPath[];
   readonly untracked: readonly RelPath[];
   /** ignored files, each by itself */
   readonly ignored: readonly RelPath[];
@@ -53,6 +55,7 @@ export async function readContents(
   return {
     tracked,
     deleted: tracked.filter((item) => !holdsContent(kindAt(path, item))),
+    staged: status.staged.filter((item) => !repositories.has(item)).sort(),
     untracked: status.untracked.filter(isOwn).sort(),
     ignored,
     nested: await withOwnWork(
