@@ -8,7 +8,7 @@ import { type RowResult, runRow } from './measure/run-row.ts';
 import { type BenchOptions, parseOptions, USAGE } from './options.ts';
 import { growthTable } from './report/growth-table.ts';
 import { describeMachine, type Machine, machineText } from './report/machine.ts';
-import { rowTable } from './report/row-table.ts';
+import { resultText, rowTable } from './report/row-table.ts';
 import type { Row } from './rows/row.ts';
 import { ROWS } from './rows/rows.ts';
 import { prepareScene } from './scene.ts';
@@ -29,7 +29,7 @@ async function bench(wanted: BenchOptions): Promise<void> {
   const place = join(parent, `waymark-bench-work-${process.pid}`);
   mkdirSync(corpusDirectory, { recursive: true });
   process.once('exit', () => rmSync(place, { recursive: true, force: true }));
-  process.once('SIGINT', () => process.exit(130));
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
   const machine = describeMachine(parent);
   process.stdout.write(`${machineText(machine)}\nCommand line: ${CLI}\n`);
 
@@ -55,8 +55,9 @@ async function measureTable(corpus: Corpus, place: string, wanted: BenchOptions)
   const results: RowResult[] = [];
   await using scene = await prepareScene(corpus, { place, engines, keep: undefined });
   for (const row of rowsOf(wanted)) {
-    progress(`${corpus.name}: ${row.name}`);
-    results.push(...(await runRow(row, scene, engines, { warmUp: wanted.smoke ? 0 : 1, counted: rounds })));
+    const measured = await runRow(row, scene, engines, { warmUp: wanted.smoke ? 0 : 1, counted: rounds });
+    for (const result of measured) progress(`${corpus.name}: ${resultText(result)}`);
+    results.push(...measured);
   }
   const { name, files, directories, bytes } = corpus;
   process.stdout.write(

@@ -8,11 +8,13 @@ export interface Summary {
 
 /** @throws RangeError for no samples */
 export function summarize(samples: readonly number[]): Summary {
-  const sorted = samples.toSorted((a, b) => a - b);
-  const [min, max] = [sorted.at(0), sorted.at(-1)];
+  return { median: median(samples), min: Math.min(...samples), max: Math.max(...samples), samples };
+}
+
+/** @throws RangeError for no values */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
   const [low, high] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]];
-  if (min === undefined || max === undefined || low === undefined || high === undefined) {
-    throw new RangeError('A summary needs at least one sample');
-  }
-  return { median: (low + high) / 2, min, max, samples };
+  if (low === undefined || high === undefined) throw new RangeError('There is no median of nothing');
+  return (low + high) / 2;
 }

@@ -22,7 +22,13 @@ export function rowTable(results: readonly RowResult[]): string {
   return markdownTable([HEAD, ...results.map(line)]);
 }
 
-function line({ row, engine, ours, git, ratio, verdict }: RowResult): readonly string[] {
+/** One line while the others are still being measured. */
+export function resultText({ row, engine, ours, git }: RowResult): string {
+  const other = git === undefined ? '' : `, against ${quantity(git.median, row.unit)}`;
+  return `${row.name} (${engine}) ${quantity(ours.median, row.unit)}${other}`;
+}
+
+function line({ row, engine, ours, git, ratio, verdict, cpuMs }: RowResult): readonly string[] {
   const bound = (value: number) => (row.bound === 'ratio' ? `${value}` : quantity(value, row.unit));
   return [
     row.work,
@@ -32,11 +38,16 @@ function line({ row, engine, ours, git, ratio, verdict }: RowResult): readonly s
     row.against,
     git === undefined ? '' : quantity(git.median, row.unit),
     git === undefined ? '' : spread(git, row.unit),
-    ratio === undefined ? '' : ratio.toFixed(ratio < 0.1 ? 3 : 2),
+    ratio === undefined ? '' : ratioText(ratio),
     bound(row.must),
     bound(row.aim),
     verdict,
+    cpuMs === undefined ? '' : ratioText(cpuMs.ours / cpuMs.git),
   ];
+}
+
+function ratioText(ratio: number): string {
+  return ratio.toFixed(ratio < 0.1 ? 3 : 2);
 }
 
 function spread({ min, max }: Summary, unit: 'ms' | 'bytes'): string {

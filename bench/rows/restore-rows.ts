@@ -1,7 +1,7 @@
 import { measureTree } from '../measure/measure-tree.ts';
 import { timed } from '../measure/timed.ts';
 import type { Scene } from '../scene.ts';
-import { ENGINES, type Row } from './row.ts';
+import { ENGINES, type Row, type Sample } from './row.ts';
 
 /** How long it takes to go back. */
 export const RESTORE_ROWS: readonly Row[] = [
@@ -56,7 +56,7 @@ export const RESTORE_ROWS: readonly Row[] = [
   },
 ];
 
-async function intoEmpty(scene: Scene, restore: (directory: string) => unknown): Promise<number> {
+async function intoEmpty(scene: Scene, restore: (directory: string) => unknown): Promise<Sample> {
   const directory = scene.scratch();
   scene.settle();
   const took = await timed(() => restore(directory));

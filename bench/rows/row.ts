@@ -3,6 +3,14 @@ import type { Scene } from '../scene.ts';
 export const ENGINES = ['cas', 'git'] as const;
 export type Engine = (typeof ENGINES)[number];
 
+/** What one measurement gave. */
+export interface Sample {
+  /** in the row's unit */
+  readonly value: number;
+  /** processor time, ms: what does not depend on who else uses the machine */
+  readonly cpuMs?: number;
+}
+
 /** One line of the table: the same work done by Waymark and by what it is measured against. */
 export interface Row {
   /** as in `--rows` */
@@ -22,7 +30,7 @@ export interface Row {
   readonly maxRounds?: number;
   /** What happens before each round, for all sides together. */
   readonly prepare?: (scene: Scene) => void;
-  /** Does the work once and gives what it took, in `unit`. Throws where the work was not done. */
-  readonly ours: (scene: Scene, engine: Engine) => Promise<number>;
-  readonly git?: (scene: Scene) => Promise<number>;
+  /** Does the work once and gives what it took. Throws where the work was not done. */
+  readonly ours: (scene: Scene, engine: Engine) => Promise<Sample>;
+  readonly git?: (scene: Scene) => Promise<Sample>;
 }

@@ -26,7 +26,7 @@ export const SPACE_ROWS: readonly Row[] = [
       createOnCli(scene, engine, home);
       const { allocated } = measureTree(home);
       scene.remove(home);
-      return allocated;
+      return { value: allocated };
     },
     async git(scene) {
       const gitDir = scene.scratch();
@@ -35,7 +35,7 @@ export const SPACE_ROWS: readonly Row[] = [
       side.commit();
       const allocated = side.objectBytes();
       scene.remove(gitDir);
-      return allocated;
+      return { value: allocated };
     },
   },
   {
@@ -54,7 +54,7 @@ export const SPACE_ROWS: readonly Row[] = [
       const before = measureTree(home).allocated;
       scene.change(1);
       createOnCli(scene, engine, home);
-      return measureTree(home).allocated - before;
+      return { value: measureTree(home).allocated - before };
     },
     async git(scene) {
       const { git } = scene;
@@ -64,7 +64,7 @@ export const SPACE_ROWS: readonly Row[] = [
       scene.change(1);
       git.addAll();
       git.commit();
-      return git.objectBytes() - before;
+      return { value: git.objectBytes() - before };
     },
   },
   {
@@ -88,7 +88,7 @@ export const SPACE_ROWS: readonly Row[] = [
       });
       const peak = Number(readFileSync(report, 'utf8'));
       scene.remove(home);
-      return peak;
+      return { value: peak };
     },
   },
 ];

@@ -1,7 +1,7 @@
 import { timed } from '../measure/timed.ts';
 import type { Scene } from '../scene.ts';
 import { runCli, runNode } from '../sides/cli.ts';
-import type { Row } from './row.ts';
+import type { Row, Sample } from './row.ts';
 
 /** How long the program takes to start and answer. */
 export const START_ROWS: readonly Row[] = [
@@ -39,6 +39,6 @@ export const START_ROWS: readonly Row[] = [
   },
 ];
 
-async function nothing(scene: Scene): Promise<number> {
+async function nothing(scene: Scene): Promise<Sample> {
   return await timed(() => runNode(['-e', '0'], scene.tree, scene.environment));
 }
