@@ -15,6 +15,7 @@ const HEAD = [
   'must',
   'aim',
   '',
+  'CPU ratio',
 ];
 
 /** The table of one corpus: medians, spreads from least to most, ratios and what is wanted of them. */
