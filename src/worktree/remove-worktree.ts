@@ -69,7 +69,12 @@ export async function removeWorktree(
   const target = await findTarget(context, repository, options.name);
   const inspection = await inspectTarget(context, repository, target, true);
   const nothing = { runId, path: target.path, overridden: [], notices: [] };
-  if (inspection.absent) return { ...nothing, removed: false, branch: undefined, branchDeleted: false };
+  if (inspection.absent) {
+    // A kill after the record went may have left the empty home.
+    using _hold = await lockHome(context.locks, repository);
+    dropEmptyHome(context, target.home);
+    return { ...nothing, removed: false, branch: undefined, branchDeleted: false };
+  }
   refuseUnsafe(target, inspection.reasons, options.force ?? false);
 
   const branch = options.branch ?? 'if_held';

@@ -86,10 +86,12 @@ function writeIgnoreFile(fs: FileSystem, home: WorktreeHome): void {
 
 /** Removes the home where nothing but our own ignore file is left in it. Call it under {@link lockHome}. */
 export function dropEmptyHome({ fs, clock }: WorktreeContext, home: WorktreeHome): void {
-  if (!checkHome(home)) return;
-  sweepTemporaries(fs, home, clock.now() - SCRATCH_AGE);
-  if (readdirSync(home.directory).length > 0) return;
-  fs.rmdir(home.directory);
+  if (checkHome(home)) {
+    sweepTemporaries(fs, home, clock.now() - SCRATCH_AGE);
+    if (readdirSync(home.directory).length > 0) return;
+    fs.rmdir(home.directory);
+    // Without it, only a kill right here leaves our ignore file alone.
+  } else if (lstatOrUndefined(home.ignoreFile) === undefined || ignoreFileState(home) !== 'ours') return;
   const left = readdirSync(home.root);
   if (left.some((name) => name !== '.gitignore')) return;
   if (left.length > 0) {
