@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -103,6 +105,43 @@ describe('worktreeRemove()', () => {
     }
     const last = await place.library.worktreeRemove('other', { force: true, discardUnheld: true });
     expect(last).toMatchObject({ removed: true, discarded: ['the history of the repository inner'] });
+  });
+
+  test('a content that is only staged keeps it, as does a merge in progress, and who works in it', async () => {
+    const place = await worktreeLibrary();
+    await place.agent('staged', 'echo staged > g.txt; git add g.txt; echo later > g.txt');
+    await place.agent(
+      'merging',
+      'git checkout -q -b side; git commit -q --allow-empty -m side; git checkout -q waymark/merging; echo a > a.txt; git commit -qam a; git merge -q --no-ff --no-commit side',
+    );
+    await place.agent('busy', 'echo x > x');
+    const sleeper = spawn('sleep', ['60'], { cwd: place.worktree('busy'), stdio: 'ignore' });
+    for (const [run, text] of [
+      ['staged', 'staged with a content that is nowhere else'],
+      ['merging', 'a merge is in progress'],
+      ['busy', `${sleeper.pid} (sleep)`],
+    ] as const) {
+      await expect(place.library.worktreeRemove(run, { force: true })).rejects.toMatchObject({
+        code: 'WORKTREE_NOT_SAFE',
+        message: expect.stringContaining(text),
+        hint: expect.stringContaining('--discard-unheld'),
+      });
+    }
+    sleeper.kill();
+    await once(sleeper, 'close');
+    expect(await place.library.worktreeRemove('busy', { force: true })).toMatchObject({ removed: true });
+    expect(await place.library.worktreeRemove('staged', { discardUnheld: true })).toMatchObject({
+      removed: true,
+    });
+  });
+
+  test('a failed run that leaves a content that is only staged is kept', async () => {
+    const place = await worktreeLibrary();
+    const { ending } = await place.agent('fix', 'echo staged > g.txt; git add g.txt; rm g.txt; exit 1');
+    expect(ending).toMatchObject({
+      kept: true,
+      reasons: ['1 files are staged with a content that is nowhere else'],
+    });
   });
 
   test('seeded secrets that are as they were brought do not keep it', async () => {
