@@ -105,6 +105,8 @@ function operateAt(root: string, path: string, operation: PlacedOperation): void
   const stat = lstatSync(full, { bigint: true, throwIfNoEntry: false });
   const needed = needs(operation.do);
   if (needed === 'file' ? !stat?.isFile() : needed === 'nothing' && stat !== undefined) return;
+  // `mkdir -p` and chmod go through a link, and links point out of the tree.
+  if (needed === 'directory' && stat !== undefined && !stat.isDirectory()) return;
   if ('to' in operation) {
     if (!isReachable(root, operation.to)) return;
     makeParents(root, operation.to);
@@ -164,8 +166,9 @@ function operateAt(root: string, path: string, operation: PlacedOperation): void
 }
 
 /** What has to be at the place for an operation to make sense. */
-function needs(what: PlacedOperation['do']): 'file' | 'nothing' | 'anything' {
+function needs(what: PlacedOperation['do']): 'file' | 'directory' | 'nothing' | 'anything' {
   if (['append', 'grow', 'rewrite', 'link', 'track'].includes(what)) return 'file';
+  if (what === 'mkdir' || what === 'repository') return 'directory';
   return what === 'fifo' || what === 'symlink' ? 'nothing' : 'anything';
 }
 
