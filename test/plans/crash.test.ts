@@ -8,6 +8,7 @@ import type { Decision } from '../../src/domain/decision.ts';
 import { isWaymarkError } from '../../src/domain/errors.ts';
 import type { PlanTree } from '../../src/plans/plan-tree.ts';
 import { type PlanScene, planScene } from '../support/plan-scene.ts';
+import { isSoak } from '../support/scale.ts';
 
 const PROGRAM = join(import.meta.dirname, '../support/plan-crash.ts');
 
@@ -105,10 +106,25 @@ async function checkAfterKill(base: string): Promise<void> {
     'six',
   ]);
   for (const name of ['four', 'five']) expect(existsSync(join(scene.root, name))).toBe(true);
+  await checkCheckpoints(scene, scene.plans.tree(plan.id));
+}
+
+/** No checkpoint dangles: each is of a decision that there is, each that a decision names is there, and all can be restored. */
+async function checkCheckpoints(scene: PlanScene, tree: PlanTree): Promise<void> {
+  const decisions = decisionsOf(tree);
+  const listed = await scene.waymark.listCheckpoints({ everywhere: true });
+  const ids = new Set<string>(listed.map(({ id }) => id));
+  const known = new Set<string | null>([null, ...decisions.map(({ id }) => id)]);
+  for (const { decisionId } of listed) expect(known).toContain(decisionId);
+  for (const { checkpointBefore, checkpointAfter } of decisions)
+    for (const id of [checkpointBefore, checkpointAfter]) if (id !== null) expect(ids).toContain(id);
+  expect((await scene.waymark.doctor()).problems).toEqual([]);
+  expect(await (await scene.workspace()).verify()).toMatchObject({ problems: [] });
 }
 
 describe('plan resume after kill -9', () => {
-  const EVENTS = [0, 6, 7, 17, 27, 37, 50, 66];
+  /** A run has fewer than 80 events; what lies behind the last kills nobody. */
+  const EVENTS = isSoak ? Array.from({ length: 80 }, (_, at) => at) : [0, 6, 7, 17, 27, 37, 50, 66];
 
   test.concurrent.each(EVENTS)(
     'at event %i: no complete step runs twice, no started one is left half done',
