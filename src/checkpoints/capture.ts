@@ -9,7 +9,7 @@ import { type CheckpointOrigin, commitCheckpoint, type DescribedSnapshot } from 
 import type { WorkspaceContext } from './home-context.ts';
 import { observe, type Reach } from './present.ts';
 import { selectedDraft } from './selected-draft.ts';
-import { keepCache, noteBase, type TrustedCache, trustedCache } from './trusted-cache.ts';
+import { keepCache, type TrustedCache, trustedCache } from './trusted-cache.ts';
 
 export type CaptureOutcome =
   | { readonly kind: 'taken'; readonly checkpoint: Checkpoint; readonly stats: CaptureStats }
@@ -73,7 +73,7 @@ async function remember(
 ): Promise<void> {
   const next = draft === observation.draft ? observation.next({ root: ref.root, read }) : trusted?.cache;
   if (next !== undefined && next !== trusted?.cache) await keepCache(context, store, next, ref);
-  else if (trusted !== undefined) await noteBase(context, store, trusted.ref);
+  else if (trusted !== undefined) await keepCache(context, store, undefined, trusted.ref);
 }
 
 async function describe(

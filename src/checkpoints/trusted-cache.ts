@@ -48,26 +48,28 @@ export async function trustedCache(
   }
 }
 
-/** Keeps the stat cache of a capture whose snapshot is committed. It is a cache: losing it costs time only. */
+/**
+ * Keeps the stat cache of a capture whose snapshot is committed, and notes that everything its base needs is in the store as it is now.
+ * Losing it costs time only: a failure is a warning.
+ *
+ * @param cache undefined: the one that is kept already still holds
+ */
 export async function keepCache(
   context: WorkspaceContext,
   store: SnapshotStore,
-  cache: StatCache,
+  cache: StatCache | undefined,
   ref: SnapshotRef,
 ): Promise<void> {
-  ensurePrivateDirectory(context.fs, context.layout.statCache);
-  saveStatCache(context.fs, context.layout.statCache, context.identity.dirHash, store.engine, cache);
-  await noteBase(context, store, ref);
-}
-
-/** Notes that everything the base needs is in the store as it is now. */
-export async function noteBase(
-  context: WorkspaceContext,
-  store: SnapshotStore,
-  ref: SnapshotRef,
-): Promise<void> {
-  const note: BaseNote = { token: await store.contentToken?.(), ref };
-  replaceFile(context.fs, noteFile(context, store), Buffer.from(JSON.stringify(note)));
+  const { fs, identity, layout } = context;
+  try {
+    ensurePrivateDirectory(fs, layout.statCache);
+    if (cache !== undefined) saveStatCache(fs, layout.statCache, identity.dirHash, store.engine, cache);
+    const note: BaseNote = { token: await store.contentToken?.(), ref };
+    replaceFile(fs, noteFile(context, store), Buffer.from(JSON.stringify(note)));
+  } catch (error) {
+    if (!isWaymarkError(error)) throw error;
+    context.warn(`The next capture will read everything again: ${error.message}`);
+  }
 }
 
 function* contentHashes(view: SnapshotView): Generator<ContentHash> {

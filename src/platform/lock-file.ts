@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { removeIfPresent, temporaryName } from './durable-write.ts';
 import type { FileSystem } from './file-system.ts';
 import { databaseError, isBusy, sqliteCode } from './sqlite-error.ts';
+import { errorCode, systemError } from './system-error.ts';
 
 const CANTOPEN = 14;
 
@@ -41,8 +42,7 @@ export function removeLockFile(fs: FileSystem, path: string): boolean {
   const held = holdExisting(path, 'exclusive');
   if (held === 'taken' || held === 'missing') return false;
   try {
-    fs.unlink(path);
-    return true;
+    return removeIfPresent(fs, path);
   } finally {
     held.close();
   }
@@ -86,15 +86,20 @@ function openTransaction(
 /** The file gets its name only when its descriptor is closed, so that no lock on it can be dropped by that. */
 function createEmpty(fs: FileSystem, path: string): void {
   const temporary = temporaryName(path);
-  fs.close(fs.openWrite(temporary, { exclusive: true }));
+  try {
+    fs.close(fs.openWrite(temporary, { exclusive: true }));
+  } catch (error) {
+    throw systemError(error, 'create', path);
+  }
   try {
     fs.link(temporary, path);
   } catch (error) {
     // Somebody else created it, or swept the temporary file: the caller looks again.
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'EEXIST' && code !== 'ENOENT') throw error;
+    const code = errorCode(error);
+    if (code !== 'EEXIST' && code !== 'ENOENT') throw systemError(error, 'create', path);
+  } finally {
+    removeIfPresent(fs, temporary);
   }
-  removeIfPresent(fs, temporary);
 }
 
 function statOf(path: string): BigIntStats | undefined {

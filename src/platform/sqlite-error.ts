@@ -16,6 +16,13 @@ export function isBusy(error: unknown): boolean {
   return code === BUSY || code === LOCKED || code === PROTOCOL;
 }
 
+export function damagedCatalog(path: string, reason: string, cause?: unknown): WaymarkError {
+  return new WaymarkError('CATALOG_CORRUPT', `Catalog ${path} is damaged: ${reason}`, {
+    hint: 'Rebuild it from the manifests: waymark doctor --rebuild-catalog',
+    cause,
+  });
+}
+
 /** Turns an error of node:sqlite on the database at `path` into a {@link WaymarkError}; other errors stay as they are. */
 export function databaseError(path: string, error: unknown): unknown {
   const code = sqliteCode(error);
@@ -31,10 +38,7 @@ export function databaseError(path: string, error: unknown): unknown {
       });
     case 11: // SQLITE_CORRUPT
     case 26: // SQLITE_NOTADB
-      return new WaymarkError('CATALOG_CORRUPT', `Catalog ${path} is damaged: ${reason}`, {
-        hint: 'Rebuild it from the manifests: waymark doctor --rebuild-catalog',
-        cause: error,
-      });
+      return damagedCatalog(path, reason, error);
     case 13: // SQLITE_FULL
       return new WaymarkError('NO_SPACE', `No space left to write ${path}`, { cause: error });
     case 3: // SQLITE_PERM

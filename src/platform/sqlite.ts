@@ -7,7 +7,8 @@ import { ensurePrivateDirectory, removeIfPresent, temporaryName } from './durabl
 import type { FileSystem } from './file-system.ts';
 import { holdLockFile, removeLockFile } from './lock-file.ts';
 import { backoff, sleepSync } from './sleep.ts';
-import { databaseError, isBusy } from './sqlite-error.ts';
+import { damagedCatalog, databaseError, isBusy } from './sqlite-error.ts';
+import { systemError } from './system-error.ts';
 
 /** What may be bound to a statement. A Date may not: node:sqlite would store NULL. */
 export type SqlValue = string | number | bigint | null | Uint8Array;
@@ -46,6 +47,7 @@ export function openDatabase(path: string, fs: FileSystem): Database {
     const stats = lstatSync(path, { throwIfNoEntry: false });
     if (stats === undefined) createDatabase(path, fs);
     else if (stats.isSymbolicLink()) throw new WaymarkError('UNSAFE_PATH', `Database ${path} is a symlink`);
+    else if (!stats.isFile()) throw damagedCatalog(path, 'it is no file');
     else if ((stats.mode & 0o077) !== 0) fs.chmod(path, 0o600);
     try {
       return new SqliteDatabase(path, fs);
@@ -106,12 +108,21 @@ class SqliteDatabase implements Database {
     this.exec('BEGIN IMMEDIATE');
     try {
       const result = body();
-      this.#fs.step('commit', name);
+      this.#announce(name);
       this.#guard(() => this.#connection.exec('COMMIT'));
       return result;
     } catch (error) {
       if (this.#connection.isTransaction) this.#connection.exec('ROLLBACK');
       throw error;
+    }
+  }
+
+  /** A commit that the file system refuses looks like one that SQLite could not make. */
+  #announce(name: string): void {
+    try {
+      this.#fs.step('commit', name);
+    } catch (error) {
+      throw systemError(error, 'write', this.path);
     }
   }
 
@@ -191,6 +202,8 @@ function withCreationLock(path: string, fs: FileSystem, body: () => void): void 
   }
   try {
     body();
+  } catch (error) {
+    throw systemError(error, 'create', path);
   } finally {
     lock.close();
   }

@@ -2,9 +2,15 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isWaymarkError, WaymarkError } from '../domain/errors.ts';
 import { type CheckpointId, type DirHash, isDirHash } from '../domain/ids.ts';
-import { durableWrite, ensurePrivateDirectory } from '../platform/durable-write.ts';
+import {
+  durableWrite,
+  ensurePrivateDirectory,
+  removeIfPresent,
+  syncDirectory,
+} from '../platform/durable-write.ts';
 import type { FileSystem } from '../platform/file-system.ts';
 import type { HomeLayout } from '../platform/home-layout.ts';
+import { errorCode, systemError } from '../platform/system-error.ts';
 import { decodeJournal, encodeJournal } from './journal-codec.ts';
 import type { RestoreJournal } from './restore-journal.ts';
 import { lockedDirectories } from './unlock-directories.ts';
@@ -67,12 +73,8 @@ export function readJournal(layout: Layout, dirHash: DirHash): RestoreJournal | 
 
 /** Removes a journal, durably, once its restore is finished or taken back. No error where it is gone already. */
 export function closeJournal(fs: FileSystem, layout: Layout, dirHash: DirHash): void {
-  try {
-    fs.unlink(journalPath(layout, dirHash));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-  }
-  fs.fsyncDirectory(layout.journal);
+  removeIfPresent(fs, journalPath(layout, dirHash));
+  syncDirectory(fs, layout.journal);
 }
 
 /** Workspaces with an open journal, readable or not. */
@@ -81,8 +83,8 @@ export function openJournals(layout: Layout): readonly DirHash[] {
     const names = readdirSync(layout.journal).map((name) => name.replace(/\.json$/, ''));
     return names.filter(isDirHash).sort();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw error;
+    if (errorCode(error) === 'ENOENT') return [];
+    throw systemError(error, 'list', layout.journal);
   }
 }
 
@@ -106,7 +108,7 @@ function readBytes(path: string): Buffer | undefined {
   try {
     return readFileSync(path);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw systemError(error, 'read', path);
   }
 }

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import type { Clock } from '../../platform/clock.ts';
 import type { FileSystem } from '../../platform/file-system.ts';
 import type { HomeLayout } from '../../platform/home-layout.ts';
+import { errorCode, systemError } from '../../platform/system-error.ts';
 import type { CollectOptions } from '../snapshot-store.ts';
-import { errorCode, storeError } from '../store-error.ts';
 import { diskSize } from './disk-size.ts';
 import { findLeftovers } from './leftovers.ts';
 import { manifestPath, pinPath, readManifests } from './manifest-files.ts';
@@ -31,7 +31,7 @@ export function realHands({ fs, layout, clock }: CollectDeps): CollectionHands {
     try {
       body();
     } catch (error) {
-      if (errorCode(error) !== 'ENOENT') throw storeError(error, 'remove', path);
+      if (errorCode(error) !== 'ENOENT') throw systemError(error, 'remove', path);
     }
   };
   return {

@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
-import { errorCode, storeError } from '../store-error.ts';
+import { errorCode, systemError } from '../../platform/system-error.ts';
 
 /** Bytes that a tree takes on disk, as `du` counts them: allocated blocks of files and directories, each inode once. */
 export function diskSize(path: string): number {
@@ -33,7 +33,7 @@ function statsOf(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch (error) {
-    throw storeError(error, 'read', path);
+    throw systemError(error, 'read', path);
   }
 }
 
@@ -42,6 +42,6 @@ function names(directory: string): readonly string[] {
     return readdirSync(directory);
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return [];
-    throw storeError(error, 'list', directory);
+    throw systemError(error, 'list', directory);
   }
 }

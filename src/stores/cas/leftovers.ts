@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HomeLayout } from '../../platform/home-layout.ts';
-import { errorCode, storeError } from '../store-error.ts';
+import { errorCode, systemError } from '../../platform/system-error.ts';
 
 /** Temporary files of dead processes are swept at this age (ms); nobody takes so long to write one. */
 const STALE_MS = 60 * 60 * 1000;
@@ -38,6 +38,6 @@ function list(directory: string): readonly string[] | undefined {
     return readdirSync(directory);
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined;
-    throw storeError(error, 'list', directory);
+    throw systemError(error, 'list', directory);
   }
 }

@@ -3,9 +3,9 @@ import { join, relative } from 'node:path';
 import { isWaymarkError, WaymarkError } from '../../domain/errors.ts';
 import { parseSessionId, type SessionId } from '../../domain/ids.ts';
 import type { HomeLayout } from '../../platform/home-layout.ts';
+import { errorCode, systemError } from '../../platform/system-error.ts';
 import { decodeManifest } from '../manifest/manifest-codec.ts';
 import type { StoredManifest, StoreProblem } from '../snapshot-store.ts';
-import { errorCode, storeError } from '../store-error.ts';
 
 const MANIFEST = /^(\d{4,15})\.json$/;
 
@@ -106,7 +106,7 @@ function readFile(path: string): Buffer {
     if (code === 'ENOENT') throw new WaymarkError('OBJECT_MISSING', `${path} is missing`, { cause: error });
     if (code === 'ELOOP')
       throw new WaymarkError('MANIFEST_INVALID', `${path} is a symlink`, { cause: error });
-    throw storeError(error, 'read', path);
+    throw systemError(error, 'read', path);
   } finally {
     if (fd !== undefined) closeSync(fd);
   }
@@ -118,7 +118,7 @@ function exists(path: string): boolean {
     return true;
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return false;
-    throw storeError(error, 'read', path);
+    throw systemError(error, 'read', path);
   }
 }
 
@@ -129,6 +129,6 @@ function list(directory: string): readonly string[] {
   } catch (error) {
     const code = errorCode(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return [];
-    throw storeError(error, 'list', directory);
+    throw systemError(error, 'list', directory);
   }
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { temporaryName } from '../../platform/durable-write.ts';
 import type { FileSystem } from '../../platform/file-system.ts';
-import { storeError } from '../store-error.ts';
+import { systemError } from '../../platform/system-error.ts';
 import { makeDurableDirectory, syncName } from './durable-directory.ts';
 
 /** Where a pack's bytes go. */
@@ -32,7 +32,7 @@ export function filePackOutput(fs: FileSystem, blobs: string, mtimeNs?: bigint):
     try {
       return body();
     } catch (error) {
-      throw storeError(error, 'write', temporary);
+      throw systemError(error, 'write', temporary);
     }
   };
   const flush = (): void => {

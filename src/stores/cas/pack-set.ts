@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isWaymarkError, WaymarkError } from '../../domain/errors.ts';
 import type { ContentHash } from '../../domain/ids.ts';
-import { storeError } from '../store-error.ts';
+import { systemError } from '../../platform/system-error.ts';
 import { BlockCache } from './block-cache.ts';
 import { openPack, type Pack, readBlock, stampOf } from './pack.ts';
 import { BLOCK_BYTES, type BlobPlace } from './pack-format.ts';
@@ -262,6 +262,6 @@ function list(directory: string): readonly string[] {
     return readdirSync(directory);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw storeError(error, 'list', directory);
+    throw systemError(error, 'list', directory);
   }
 }

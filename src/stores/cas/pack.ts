@@ -2,7 +2,7 @@ import { hash as digestOf } from 'node:crypto';
 import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
 import { zstdDecompressSync } from 'node:zlib';
 import { WaymarkError } from '../../domain/errors.ts';
-import { storeError } from '../store-error.ts';
+import { systemError } from '../../platform/system-error.ts';
 import {
   BLOCK_BYTES,
   BLOCK_ENTRY_BYTES,
@@ -115,7 +115,7 @@ function withFile<T>(path: string, body: (fd: number) => T): T {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
       throw new WaymarkError('OBJECT_MISSING', `Pack ${path} is missing`, { cause: error });
     }
-    throw storeError(error, 'read', path);
+    throw systemError(error, 'read', path);
   } finally {
     if (fd !== undefined) closeSync(fd);
   }

@@ -4,8 +4,8 @@ import { isWaymarkError, WaymarkError } from '../../domain/errors.ts';
 import { durableWrite } from '../../platform/durable-write.ts';
 import type { FileSystem } from '../../platform/file-system.ts';
 import type { HomeLayout } from '../../platform/home-layout.ts';
+import { errorCode, systemError } from '../../platform/system-error.ts';
 import type { CheckpointLocation } from '../snapshot-store.ts';
-import { errorCode, storeError } from '../store-error.ts';
 import { manifestPath, pinPath, readManifest } from './manifest-files.ts';
 
 /** Removes a checkpoint's manifest and pin mark durably. Leaves what belongs to another id or is of another format; a damaged manifest goes. */
@@ -33,7 +33,7 @@ export function pinManifest(
     if (pinned) durableWrite(fs, path, Buffer.alloc(0));
     else if (remove(fs, path)) fs.fsyncDirectory(dirname(path));
   } catch (error) {
-    throw storeError(error, 'write', path);
+    throw systemError(error, 'write', path);
   }
 }
 
@@ -53,6 +53,6 @@ function remove(fs: FileSystem, path: string): boolean {
     return true;
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return false;
-    throw storeError(error, 'remove', path);
+    throw systemError(error, 'remove', path);
   }
 }

@@ -5,9 +5,9 @@ import { isWaymarkError, WaymarkError } from '../../domain/errors.ts';
 import { durableWrite, temporaryName } from '../../platform/durable-write.ts';
 import type { FileSystem } from '../../platform/file-system.ts';
 import type { HomeLayout } from '../../platform/home-layout.ts';
+import { errorCode, systemError } from '../../platform/system-error.ts';
 import { encodeManifest } from '../manifest/manifest-codec.ts';
 import type { PublishedCheckpoint } from '../snapshot-store.ts';
-import { errorCode, storeError } from '../store-error.ts';
 import { makeDurableDirectory, syncName } from './durable-directory.ts';
 import { manifestPath, readManifest } from './manifest-files.ts';
 
@@ -30,7 +30,7 @@ export function publishManifest(
       durableWrite(fs, path, bytes);
     }
   } catch (error) {
-    throw storeError(error, 'write', path);
+    throw systemError(error, 'write', path);
   }
   return {
     sandboxRef: `cas:${record.sessionId}/${record.seq}`,

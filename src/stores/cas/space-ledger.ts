@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { errorCode } from '../store-error.ts';
+import { errorCode } from '../../platform/system-error.ts';
 import { allocatedBytes, diskSize } from './disk-size.ts';
 
 /** File systems hand out space in units of this many bytes. */

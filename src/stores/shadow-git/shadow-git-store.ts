@@ -6,6 +6,7 @@ import { isWaymarkError, WaymarkError } from '../../domain/errors.ts';
 import type { ContentHash } from '../../domain/ids.ts';
 import type { RelPath } from '../../domain/rel-path.ts';
 import type { NodePair, SnapshotView } from '../../domain/snapshot.ts';
+import { errorCode, systemError } from '../../platform/system-error.ts';
 import { diskSize } from '../cas/disk-size.ts';
 import { diffTrees } from '../entry-tree/diff-trees.ts';
 import { openTree } from '../entry-tree/open-tree.ts';
@@ -22,7 +23,6 @@ import type {
   StoreProblem,
   WrittenSnapshot,
 } from '../snapshot-store.ts';
-import { errorCode, storeError } from '../store-error.ts';
 import { deleteRefs, readRefs } from './checkpoint-refs.ts';
 import { writeTable } from './checkpoint-table.ts';
 import { collectObjects } from './collect-objects.ts';
@@ -290,7 +290,7 @@ class ShadowGitStore implements SnapshotStore {
         return await body();
       }
     } catch (error) {
-      throw storeError(error, 'use', gitDir);
+      throw systemError(error, 'use', gitDir);
     }
   }
 

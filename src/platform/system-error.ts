@@ -9,14 +9,14 @@ const CODES: Readonly<Record<string, readonly [ErrorCode, string]>> = {
 };
 
 /**
- * Turns an error of a system call on a store's file into the one error class: `NO_SPACE`, `PERMISSION_DENIED`, else `IO_ERROR`.
+ * Turns an error of a system call on a file of ours into the one error class: `NO_SPACE`, `PERMISSION_DENIED`, else `IO_ERROR`.
  * Any other error is returned as it is.
  *
  * @param doing what could not be done, as in "Cannot write"
  */
-export function storeError(error: unknown, doing: string, path: string): unknown {
+export function systemError(error: unknown, doing: string, path: string): unknown {
   const code = errorCode(error);
-  if (error instanceof WaymarkError || code === undefined) return error;
+  if (code === undefined) return error;
   const [mapped, text] = CODES[code] ?? ['IO_ERROR' as const, (error as Error).message];
   return new WaymarkError(mapped, `Cannot ${doing} ${path}: ${text}`, {
     cause: error,
