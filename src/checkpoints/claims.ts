@@ -1,7 +1,7 @@
 import type { OpenRun } from '../catalog/catalog.ts';
-import { WaymarkError } from '../domain/errors.ts';
+import { isWaymarkError, WaymarkError } from '../domain/errors.ts';
 import { runLockName } from '../workspace/run-lock.ts';
-import type { HomeContext } from './home-context.ts';
+import type { HomeContext, WorkspaceContext } from './home-context.ts';
 
 /** The lock that a run or wave holds while its process lives. */
 export function claimLock({ kind, id, path }: Pick<OpenRun, 'kind' | 'id' | 'path'>): string {
@@ -74,4 +74,17 @@ function touches(a: string, b: string): boolean {
 function inside(child: string, parent: string): boolean {
   const prefix = parent.endsWith('/') ? parent : `${parent}/`;
   return child.startsWith(prefix) && !child.startsWith(`${prefix}.waymark/`);
+}
+
+/**
+ * Takes a run's or wave's claim away. One that stays is dead as soon as its lock is free and goes with the next sweep, so a failure is only
+ * warned of: it must not hide how the run ended.
+ */
+export function dropClaim(context: WorkspaceContext, claim: Pick<OpenRun, 'id' | 'dirHash'>): void {
+  try {
+    context.catalog.removeOpenRun(claim);
+  } catch (error) {
+    if (!isWaymarkError(error)) throw error;
+    context.warn(`The claim of ${claim.id} could not be taken away now: ${error.message}`);
+  }
 }

@@ -1,5 +1,5 @@
 import type { RunOptions } from '../checkpoints/api.ts';
-import { claimLock } from '../checkpoints/claims.ts';
+import { claimLock, dropClaim } from '../checkpoints/claims.ts';
 import type { WorkspaceContext } from '../checkpoints/home-context.ts';
 import { refuseWithJournal } from '../checkpoints/refuse-with-journal.ts';
 import { lockWorkspace } from '../checkpoints/workspace-lock.ts';
@@ -96,8 +96,11 @@ export async function openRunRecord(
       return operation;
     },
     [Symbol.dispose]: () => {
-      catalog.removeOpenRun(claim);
-      lock?.[Symbol.dispose]();
+      try {
+        dropClaim(context, claim);
+      } finally {
+        lock?.[Symbol.dispose]();
+      }
     },
   };
 }

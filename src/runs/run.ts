@@ -11,7 +11,7 @@ import type { LockHold } from '../platform/lock.ts';
 import { readGitRefs } from '../workspace/git-refs.ts';
 import { movedRefs } from './moved-refs.ts';
 import { takePeriodically } from './periodic-checkpoints.ts';
-import { openRunRecord } from './run-record.ts';
+import { openRunRecord, type RunRecord } from './run-record.ts';
 
 /**
  * Runs a function under protection: a `run_start` checkpoint before it and a `post_step` checkpoint after it, whatever it does, recorded as
@@ -81,8 +81,18 @@ export async function run<T>(
       warnings: [...new Set(warnings)],
     };
   } catch (error) {
-    record.end('failed', before, null, 0);
+    endFailed(context, record, before);
     throw error;
+  }
+}
+
+/** What failed is what gets reported; an operation left open is ended by the next sweep. */
+function endFailed(context: WorkspaceContext, record: RunRecord, before: Checkpoint | null): void {
+  try {
+    record.end('failed', before, null, 0);
+  } catch (error) {
+    if (!isWaymarkError(error)) throw error;
+    context.warn(`The end of run ${context.currentRun} could not be recorded: ${error.message}`);
   }
 }
 

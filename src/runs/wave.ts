@@ -1,4 +1,4 @@
-import { claimLock, refuseDuringWave } from '../checkpoints/claims.ts';
+import { claimLock, dropClaim, refuseDuringWave } from '../checkpoints/claims.ts';
 import type { WorkspaceContext } from '../checkpoints/home-context.ts';
 import { refuseWithJournal } from '../checkpoints/refuse-with-journal.ts';
 import { lockWorkspace } from '../checkpoints/workspace-lock.ts';
@@ -39,6 +39,6 @@ export async function wave<T>(
   try {
     return await body();
   } finally {
-    catalog.removeOpenRun(claim);
+    dropClaim(context, claim);
   }
 }

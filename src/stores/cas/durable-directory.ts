@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { ensurePrivateDirectory } from '../../platform/durable-write.ts';
+import { ensurePrivateDirectory, syncDirectory } from '../../platform/durable-write.ts';
 import type { FileSystem } from '../../platform/file-system.ts';
 
 /** Makes a directory (0700) with its missing parents, each new name durable in its parent. */
@@ -10,7 +10,7 @@ export function makeDurableDirectory(fs: FileSystem, path: string): void {
   if (parent !== path) makeDurableDirectory(fs, parent);
   ensurePrivateDirectory(fs, path);
   try {
-    fs.fsyncDirectory(parent);
+    syncDirectory(fs, parent);
   } catch (error) {
     quietly(() => fs.rmdir(path));
     throw error;
@@ -20,7 +20,7 @@ export function makeDurableDirectory(fs: FileSystem, path: string): void {
 /** Makes a new file's name durable. One that may not survive a power cut is taken back: what is found later counts as durable. */
 export function syncName(fs: FileSystem, path: string): void {
   try {
-    fs.fsyncDirectory(dirname(path));
+    syncDirectory(fs, dirname(path));
   } catch (error) {
     quietly(() => fs.unlink(path));
     throw error;

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isWaymarkError, WaymarkError } from '../../domain/errors.ts';
-import { durableWrite } from '../../platform/durable-write.ts';
+import { durableWrite, syncDirectory } from '../../platform/durable-write.ts';
 import type { FileSystem } from '../../platform/file-system.ts';
 import type { HomeLayout } from '../../platform/home-layout.ts';
 import { errorCode, systemError } from '../../platform/system-error.ts';
@@ -14,7 +14,7 @@ export function retractManifest(fs: FileSystem, layout: HomeLayout, where: Check
   const path = manifestPath(layout, where);
   // The manifest first: a pin without one is harmless, a checkpoint that lost its pin may be pruned.
   const removed = [remove(fs, path), remove(fs, pinPath(layout, where))];
-  if (removed.includes(true)) fs.fsyncDirectory(dirname(path));
+  if (removed.includes(true)) syncDirectory(fs, dirname(path));
 }
 
 /** Puts or removes the pin mark. @throws WaymarkError `CHECKPOINT_NOT_FOUND` where there is nothing to pin */
@@ -31,7 +31,7 @@ export function pinManifest(
   if (pinned === existsSync(path)) return;
   try {
     if (pinned) durableWrite(fs, path, Buffer.alloc(0));
-    else if (remove(fs, path)) fs.fsyncDirectory(dirname(path));
+    else if (remove(fs, path)) syncDirectory(fs, dirname(path));
   } catch (error) {
     throw systemError(error, 'write', path);
   }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isWaymarkError } from '../../domain/errors.ts';
 import { type CheckpointId, isUlid } from '../../domain/ids.ts';
+import { syncDirectory } from '../../platform/durable-write.ts';
 import type { ObjectName } from './fast-import.ts';
 import type { ObjectReader } from './object-reader.ts';
 import { readPins } from './pins.ts';
@@ -98,6 +99,6 @@ export async function deleteRefs(context: ShadowContext, names: readonly string[
 export function syncRefs({ fs, gitDir }: ShadowContext): void {
   for (const name of ['heads', 'waymark/manifests', 'waymark']) {
     const directory = join(gitDir, 'refs', name);
-    if (existsSync(directory)) fs.fsyncDirectory(directory);
+    if (existsSync(directory)) syncDirectory(fs, directory);
   }
 }

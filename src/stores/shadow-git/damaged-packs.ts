@@ -1,5 +1,6 @@
 import { closeSync, lstatSync, openSync, readdirSync, readSync } from 'node:fs';
 import { join } from 'node:path';
+import { syncDirectory } from '../../platform/durable-write.ts';
 import type { ShadowContext } from './shadow-context.ts';
 
 const HASH_BYTES = 20;
@@ -29,7 +30,7 @@ export function setDamagedPacksAside(context: ShadowContext): void {
       continue;
     }
     for (const path of [index, pack]) fs.rename(path, `${path}.damaged`);
-    fs.fsyncDirectory(directory);
+    syncDirectory(fs, directory);
     warn(
       `A damaged pack was put aside as ${pack}.damaged; see which checkpoints need it: waymark checkpoints verify`,
     );

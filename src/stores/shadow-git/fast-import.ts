@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { WaymarkError } from '../../domain/errors.ts';
 import { encodeName } from '../../domain/rel-path.ts';
+import { syncDirectory } from '../../platform/durable-write.ts';
 import { writeTo } from '../../platform/feed.ts';
 import { type GitProcess, gitFailed } from '../../platform/git-process.ts';
 import type { ShadowContext } from './shadow-context.ts';
@@ -127,7 +128,7 @@ export class FastImport {
       this.#sweepFailure();
       throw failure(exitCode, stderr);
     }
-    this.#context.fs.fsyncDirectory(join(this.#context.gitDir, 'objects', 'pack'));
+    syncDirectory(this.#context.fs, join(this.#context.gitDir, 'objects', 'pack'));
     return Buffer.concat(this.#answers)
       .toString('latin1')
       .split('\n')

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { deflateSync } from 'node:zlib';
-import { durableWrite, ensurePrivateDirectory } from '../../platform/durable-write.ts';
+import { durableWrite, ensurePrivateDirectory, syncDirectory } from '../../platform/durable-write.ts';
 import { blobName } from './fast-import.ts';
 import type { ShadowContext } from './shadow-context.ts';
 
@@ -15,5 +15,5 @@ export function writeLooseBlob({ fs, gitDir }: ShadowContext, content: Buffer): 
   const isNew = !existsSync(dirname(path));
   ensurePrivateDirectory(fs, dirname(path));
   durableWrite(fs, path, deflateSync(Buffer.concat([Buffer.from(`blob ${content.length}\0`), content])));
-  if (isNew) fs.fsyncDirectory(join(gitDir, 'objects'));
+  if (isNew) syncDirectory(fs, join(gitDir, 'objects'));
 }

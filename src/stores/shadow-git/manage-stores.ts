@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { WaymarkError } from '../../domain/errors.ts';
 import type { DirHash } from '../../domain/ids.ts';
 import type { WorkspaceIdentity } from '../../domain/workspace.ts';
+import { syncDirectory } from '../../platform/durable-write.ts';
 import type { FileSystem } from '../../platform/file-system.ts';
 import type { HomeLayout } from '../../platform/home-layout.ts';
 import type { Locks } from '../../platform/lock.ts';
@@ -50,7 +51,7 @@ export async function removeShadowStore(options: {
   const bytes = diskSize(location.gitDir);
   const removed = `${location.gitDir}.removed-${randomBytes(6).toString('hex')}`;
   fs.rename(location.gitDir, removed);
-  fs.fsyncDirectory(dirname(location.gitDir));
+  syncDirectory(fs, dirname(location.gitDir));
   removeDirectory(fs, removed);
   return bytes;
 }

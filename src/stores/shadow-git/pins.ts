@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CheckpointId } from '../../domain/ids.ts';
-import { durableWrite, ensurePrivateDirectory } from '../../platform/durable-write.ts';
+import { durableWrite, ensurePrivateDirectory, syncDirectory } from '../../platform/durable-write.ts';
 import type { ShadowContext } from './shadow-context.ts';
 
 const PINS = 'pins';
@@ -21,5 +21,5 @@ export function removePin({ fs, gitDir }: ShadowContext, id: CheckpointId): void
   const path = join(gitDir, PINS, id);
   if (!existsSync(path)) return;
   fs.unlink(path);
-  fs.fsyncDirectory(join(gitDir, PINS));
+  syncDirectory(fs, join(gitDir, PINS));
 }

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isWaymarkError } from '../../domain/errors.ts';
+import { syncDirectory } from '../../platform/durable-write.ts';
 import { diskSize } from '../cas/disk-size.ts';
 import type { ObjectName } from './fast-import.ts';
 import { readPackNames } from './pack-names.ts';
@@ -73,7 +74,7 @@ async function rewrite(
     args: ['-c', 'pack.writeReverseIndex=false', 'pack-objects', '-q', join(directory, 'pack')],
     input: [...new Set(keep)].map((name) => `${name}\n`).join(''),
   });
-  context.fs.fsyncDirectory(directory);
+  syncDirectory(context.fs, directory);
   const written = `pack-${stdout.toString('latin1').trim()}`;
   removePacks(
     context,
@@ -90,7 +91,7 @@ function removePacks({ fs, gitDir }: ShadowContext, names: readonly string[]): v
     .filter((file) => gone.has(nameOf(file)))
     .sort((a, b) => Number(b.endsWith('.idx')) - Number(a.endsWith('.idx')));
   for (const file of files) fs.unlink(join(directory, file));
-  fs.fsyncDirectory(directory);
+  syncDirectory(fs, directory);
 }
 
 function nameOf(file: string): string {

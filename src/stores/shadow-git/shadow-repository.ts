@@ -3,7 +3,7 @@ import { accessSync, constants, lstatSync, readdirSync, readFileSync } from 'nod
 import { dirname, join } from 'node:path';
 import { WaymarkError } from '../../domain/errors.ts';
 import { isoTime } from '../../platform/clock.ts';
-import { durableWrite, ensurePrivateDirectory } from '../../platform/durable-write.ts';
+import { durableWrite, ensurePrivateDirectory, syncDirectory } from '../../platform/durable-write.ts';
 import { EMPTY_TABLE } from './checkpoint-table.ts';
 import { type ShadowContext, shadowGit } from './shadow-context.ts';
 import { TABLE_NAME, WORKSPACE_NAME } from './shadow-layout.ts';
@@ -99,7 +99,7 @@ function moveAside(context: ShadowContext): void {
   const stamp = isoTime(context.clock.now()).replaceAll(/[-:.]/g, '');
   const aside = `${gitDir}.corrupt-${stamp}-${randomBytes(3).toString('hex')}`;
   fs.rename(gitDir, aside);
-  fs.fsyncDirectory(dirname(gitDir));
+  syncDirectory(fs, dirname(gitDir));
   context.warn(
     `Shadow repo was corrupt — reinitialized. Prior checkpoints are lost. The damaged repository lies in ${aside}`,
   );
@@ -130,9 +130,9 @@ async function createRepository(context: ShadowContext): Promise<void> {
   durableWrite(fs, join(fresh, TABLE_NAME), Buffer.from(EMPTY_TABLE));
   for (const directory of readdirSync(fresh)) {
     const path = join(fresh, directory);
-    if (lstatSync(path).isDirectory()) fs.fsyncDirectory(path);
+    if (lstatSync(path).isDirectory()) syncDirectory(fs, path);
   }
-  fs.fsyncDirectory(fresh);
+  syncDirectory(fs, fresh);
   fs.rename(fresh, gitDir);
-  fs.fsyncDirectory(parent);
+  syncDirectory(fs, parent);
 }
