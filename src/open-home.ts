@@ -53,6 +53,14 @@ export async function openHome(options: OpenOptions): Promise<OpenHome> {
     unusableStores: stores.unusable,
     settings: (workspace) =>
       resolveSettings({ workspace, home: options.home, userFile: options.userFile, environment }),
+    settingsWithoutFile: (workspace) =>
+      resolveSettings({
+        workspace,
+        home: options.home,
+        userFile: options.userFile,
+        environment,
+        withoutWorkspaceFile: true,
+      }),
     runCommand: async (command, cwd, how) => {
       const { exitCode, signal } = await spawnCommand({
         command: { shell: how === undefined ? command : `exec </dev/null >&2\n${command}` },

@@ -16,6 +16,7 @@ import { proposeLimits } from './propose-limits.ts';
 import { prune } from './prune.ts';
 import { purge } from './purge.ts';
 import { recover } from './recover.ts';
+import { rescuing } from './rescuing.ts';
 import { restoreCheckpoint } from './restore-checkpoint.ts';
 import { showCheckpoint } from './show-checkpoint.ts';
 import { workspaceStatus } from './status.ts';
@@ -78,14 +79,14 @@ export function checkpointService({
     listCheckpoints: async (filter = {}) => listCheckpoints(plain, filter, identity.dirHash),
     findCheckpoint: async (name) => findCheckpoint(plain, name),
     showCheckpoint: (name) => showCheckpoint(plain, name),
-    diff: (options) => diffCheckpoints(plain, options),
-    patch: (options) => patch(plain, options),
+    diff: (options) => diffCheckpoints(rescuing(plain), options),
+    patch: (options) => patch(rescuing(plain), options),
     cat: (name, path) => cat(plain, name, path),
     log: (path) => pathHistory(plain, path),
-    restore: (options) => warning((context) => restoreCheckpoint(context, options)),
-    undo: (options = {}) => warning((context) => undo(context, options)),
-    redo: (options = {}) => warning((context) => redo(context, options)),
-    recover: (mode) => warning((context) => recover(context, mode)),
+    restore: (options) => warning((context) => restoreCheckpoint(rescuing(context), options)),
+    undo: (options = {}) => warning((context) => undo(rescuing(context), options)),
+    redo: (options = {}) => warning((context) => redo(rescuing(context), options)),
+    recover: (mode) => warning((context) => recover(rescuing(context), mode)),
     operations: async (filter = {}) => {
       endDeadRuns(plain);
       return plain.catalog.operations({

@@ -13,7 +13,7 @@ export async function collectSoon(
   store: SnapshotStore,
   enough = ENOUGH_DROPPED,
 ): Promise<void> {
-  if (Number(context.catalog.note(droppedNote(store)) ?? 0) < enough) return;
+  if (droppedFrom(context, store).count < enough) return;
   try {
     await using _hold = await store.hold('exclusive', 0);
     await collect(context, store, { minAgeMs: MIN_AGE_MS, thorough: false, dryRun: false });
@@ -29,16 +29,37 @@ export async function collect(
   options: CollectOptions,
 ): Promise<CollectReport> {
   const report = await store.collect(options);
-  if (!options.dryRun) context.catalog.setNote(droppedNote(store), undefined);
+  if (options.dryRun) return report;
+  // What was dropped a moment ago may have been too young to go: the next session looks again.
+  const { lastMs } = droppedFrom(context, store);
+  const isYoung = lastMs > context.clock.now() - options.minAgeMs;
+  context.catalog.setNote(droppedNote(store), isYoung ? noteOf({ count: 1, lastMs }) : undefined);
   return report;
 }
 
 /** Counts dropped checkpoints towards the next collection. */
 export function noteDropped(context: HomeContext, store: SnapshotStore, count: number): void {
-  const sum = Number(context.catalog.note(droppedNote(store)) ?? 0) + count;
-  if (count > 0) context.catalog.setNote(droppedNote(store), String(sum));
+  if (count === 0) return;
+  const sum = droppedFrom(context, store).count + count;
+  context.catalog.setNote(droppedNote(store), noteOf({ count: sum, lastMs: context.clock.now() }));
 }
 
-function droppedNote(store: SnapshotStore): string {
-  return `dropped:${store.engine}`;
+/** Checkpoints dropped from a store since its last collection. */
+interface Dropped {
+  readonly count: number;
+  /** when the last of them was, ms */
+  readonly lastMs: number;
+}
+
+function droppedFrom(context: HomeContext, store: SnapshotStore): Dropped {
+  const [count = 0, lastMs = 0] = (context.catalog.note(droppedNote(store)) ?? '').split(' ').map(Number);
+  return { count, lastMs };
+}
+
+function noteOf({ count, lastMs }: Dropped): string {
+  return `${count} ${lastMs}`;
+}
+
+function droppedNote({ engine, workspace }: SnapshotStore): string {
+  return workspace === undefined ? `dropped:${engine}` : `dropped:${engine}:${workspace}`;
 }

@@ -6,6 +6,7 @@ import { isoTime } from '../platform/clock.ts';
 import type { SnapshotStore, WrittenSnapshot } from '../stores/snapshot-store.ts';
 import { readGitPosition } from '../workspace/git-position.ts';
 import type { WorkspaceContext } from './home-context.ts';
+import { noteLost } from './note-lost.ts';
 
 /** Who takes a checkpoint, and why. */
 export interface CheckpointOrigin {
@@ -72,7 +73,19 @@ export async function commitCheckpoint(
     await giveUp(context, store, id, sessionId, seq);
     throw error;
   } finally {
-    for (const warning of store.takeWarnings?.() ?? []) context.warn(warning);
+    await passOnWarnings(context, store);
+  }
+}
+
+/** What a store warns of can have cost it checkpoints. Never fails the capture. */
+async function passOnWarnings(context: WorkspaceContext, store: SnapshotStore): Promise<void> {
+  const warnings = store.takeWarnings?.() ?? [];
+  for (const warning of warnings) context.warn(warning);
+  if (warnings.length === 0) return;
+  try {
+    await noteLost(context, store);
+  } catch (cause) {
+    context.warn(`Whether checkpoints were lost is not known: ${(cause as Error).message}`);
   }
 }
 

@@ -32,6 +32,8 @@ export interface HomeContext {
   /** Where those lie that can't: shadow repositories on a machine without git. */
   unusableStores(): readonly string[];
   settings(workspace: string): ResolvedSettings;
+  /** The same without the workspace's own file. */
+  settingsWithoutFile(workspace: string): ResolvedSettings;
   /**
    * Runs a shell command of the settings; resolves with its exit status, 128 + n where signal n ended it. `aside`: it gets no input, its output
    * goes to standard error, git finds the repository by `cwd` whatever the environment says, and `signal` ends it with all it started.

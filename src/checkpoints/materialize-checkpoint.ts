@@ -70,6 +70,9 @@ function targetDirectory(context: WorkspaceContext, into: string): string {
   } catch (cause) {
     throw new WaymarkError('PATH_NOT_FOUND', `The directory ${parent} does not exist`, { cause });
   }
+  if (place.split('/').some((part) => part.toLowerCase() === '.git')) {
+    throw new WaymarkError('UNSAFE_PATH', `${place} lies inside a .git directory`);
+  }
   const home = realpathSync(context.layout.home);
   if (place === home || isBelow(place, home)) {
     throw new WaymarkError('UNSAFE_PATH', `${place} lies inside WAYMARK_HOME`);

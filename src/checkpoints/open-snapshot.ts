@@ -1,5 +1,5 @@
 import type { Checkpoint } from '../domain/checkpoint.ts';
-import { WaymarkError } from '../domain/errors.ts';
+import { isWaymarkError, WaymarkError } from '../domain/errors.ts';
 import type { SnapshotView } from '../domain/snapshot.ts';
 import type { SnapshotStore } from '../stores/snapshot-store.ts';
 import type { HomeContext } from './home-context.ts';
@@ -12,13 +12,20 @@ export interface OpenSnapshot {
 }
 
 /**
- * Opens a checkpoint's snapshot after checking that its manifest says what the catalog says. Call under a hold on the store.
+ * Opens a checkpoint's snapshot after checking that its manifest says what the catalog says; where it does not, the checkpoint is listed as not
+ * restorable from then on. Call under a hold on the store.
  *
  * @throws WaymarkError `OBJECT_MISSING`, `OBJECT_CORRUPT`, `MANIFEST_INVALID`, `FORMAT_UNSUPPORTED`
  */
 export async function openSnapshot(context: HomeContext, checkpoint: Checkpoint): Promise<OpenSnapshot> {
   const store = context.store(checkpoint.engine, checkpoint.workspace);
-  await checkManifest(store, checkpoint);
+  try {
+    await checkManifest(store, checkpoint);
+  } catch (error) {
+    if (isWaymarkError(error, 'OBJECT_MISSING', 'OBJECT_CORRUPT', 'MANIFEST_INVALID'))
+      context.catalog.setRestorable(checkpoint.id, false);
+    throw error;
+  }
   return { checkpoint, store, view: await store.open(checkpoint.snapshot) };
 }
 

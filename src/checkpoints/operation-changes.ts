@@ -1,4 +1,5 @@
 import type { Checkpoint } from '../domain/checkpoint.ts';
+import { makesPartial } from '../domain/coverage.ts';
 import { changesOf, pairNodes } from '../domain/diff.ts';
 import { WaymarkError } from '../domain/errors.ts';
 import type { Operation, PathChange } from '../domain/operation.ts';
@@ -41,12 +42,23 @@ export async function unknownChanges(context: HomeContext, operation: Operation)
   const before = operation.before === null ? undefined : context.catalog.checkpoint(operation.before);
   const after = operation.after === null ? undefined : context.catalog.checkpoint(operation.after);
   if (before === undefined || after === undefined) return [];
+  return await unheldChanges(context, before, after);
+}
+
+/** Paths that changed between two checkpoints and of which one of the two states is not held. */
+export async function unheldChanges(
+  context: HomeContext,
+  before: Checkpoint,
+  after: Checkpoint,
+): Promise<readonly Skip[]> {
   return [...(await pairsBetween(context, before, after))].flatMap(({ path, from, to }) => {
-    const unstored = from?.kind === 'observed' ? from : to?.kind === 'observed' ? to : undefined;
-    const other = unstored === from ? to : from;
-    if (unstored === undefined || !isStored(other)) return [];
-    const state = unstored === from ? 'before' : 'after';
-    return [{ path, reason: 'conflict', detail: `What it was ${state} is not held (${unstored.reason})` }];
+    const state = from?.kind === 'observed' ? 'before' : 'after';
+    const unheld = state === 'before' ? from : to;
+    const other = state === 'before' ? to : from;
+    if (unheld?.kind !== 'observed') return [];
+    // What rules leave out comes and goes; it only matters where it gave way to something that is held, or the other way round.
+    if (!isStored(other) && !makesPartial(unheld.reason)) return [];
+    return [{ path, reason: 'conflict', detail: `What it was ${state} is not held (${unheld.reason})` }];
   });
 }
 

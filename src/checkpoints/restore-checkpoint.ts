@@ -68,6 +68,8 @@ function restoreMessages(
     return [`Nothing to restore: the workspace is as in ${name}`];
   }
   const safety = `Safety checkpoint created at \`${result.safetyCheckpointId}\` — use this to undo the restore.`;
+  if (result.changes.length === 0)
+    return [`Nothing could be restored from ${name}; what stands in the way is listed`];
   if (paths.length === 0) return [`Restored to ${name}. ${safety}`];
   return [...paths.map((path) => `Restored \`${path}\` from ${name}.`), safety];
 }

@@ -1,3 +1,4 @@
+import { actionBetween } from '../domain/diff.ts';
 import type { SessionId } from '../domain/ids.ts';
 import type { Operation, PathChange } from '../domain/operation.ts';
 import { comparePaths, type RelPath } from '../domain/rel-path.ts';
@@ -55,14 +56,16 @@ async function spanChanges(
   return steps;
 }
 
-/** Joins consecutive changes: each path from its first `before` to its last `after`. */
+/**
+ * Joins consecutive changes: each path from its first `before` to its last `after`. Where somebody else changed it in between, only what
+ * came after that is taken back.
+ */
 function compose(steps: readonly (readonly PathChange[])[]): readonly PathChange[] {
   const joined = new Map<RelPath, PathChange>();
   for (const change of steps.flat()) {
-    joined.set(change.path, {
-      ...change,
-      before: joined.has(change.path) ? joined.get(change.path)?.before : change.before,
-    });
+    const earlier = joined.get(change.path);
+    const follows = earlier !== undefined && actionBetween(earlier.after, change.before) === undefined;
+    joined.set(change.path, follows ? { ...change, before: earlier.before } : change);
   }
   return [...joined.values()].sort((a, b) => comparePaths(a.path, b.path));
 }

@@ -40,9 +40,18 @@ export function processContext(
       environment,
     });
   });
+  /** A file that can't be read is the affair of the operation: those that go back do without it, the others fail. */
+  const settingsWarnings = async (): Promise<readonly string[]> => {
+    try {
+      return (await settings()).warnings;
+    } catch (error) {
+      if (isWaymarkError(error, 'CONFIG_INVALID')) return [];
+      throw error;
+    }
+  };
   const workspace = once(async () => {
     const directory = await workspaceDirectory();
-    for (const warning of (await settings()).warnings) printWarning(parts.terminal, warning);
+    for (const warning of await settingsWarnings()) printWarning(parts.terminal, warning);
     return (await waymark()).openWorkspace(directory, { allowRoot: options.flag('allowRoot') });
   });
 

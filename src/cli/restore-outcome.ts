@@ -8,16 +8,13 @@ import type { Result } from './render/result.ts';
 
 /** Renders what a restore, undo, redo or recovery did. */
 export function restoreOutcome(result: RestoreResult): Result {
-  const { changes, skipped, messages, verified } = result;
+  const { changes, skipped, messages } = result;
   return {
     data: () => restoreJson(result),
     blocks: () => [
       ...changeBlocks(changes),
       ...skipBlocks(skipped),
       ...messages.map((message) => line(message)),
-      ...(verified === undefined
-        ? []
-        : [line(`Verified by: ${verified.command} (exit status ${verified.exitCode})`)]),
     ],
     warnings: result.warnings,
     exitStatus: skipped.some(isWantedChange) ? EXIT.partial : EXIT.done,

@@ -17,7 +17,8 @@ import { isTrustedContent } from './trust.ts';
 export function resolveSettings(input: SettingsInput): ResolvedSettings {
   const userFile = input.userFile === undefined ? undefined : readConfigFile(input.userFile);
   const workspacePath = join(input.workspace, CONFIG_FILE_NAME);
-  const workspaceFile = workspacePath === input.userFile ? undefined : readConfigFile(workspacePath);
+  const leftOut = input.withoutWorkspaceFile === true || workspacePath === input.userFile;
+  const workspaceFile = leftOut ? undefined : readConfigFile(workspacePath);
   const trusted = workspaceFile && withoutUntrusted(workspaceFile, input.home);
   const warnings = [
     ...(trusted?.warning === undefined ? [] : [trusted.warning]),

@@ -50,6 +50,8 @@ export interface SettingsInput {
   readonly workspace: string;
   /** WAYMARK_HOME */
   readonly home: string;
+  /** Leaves the workspace's own file out of account. */
+  readonly withoutWorkspaceFile?: boolean;
   /** the user's file, e.g. `~/.config/waymark/waymark.toml` */
   readonly userFile: string | undefined;
   /** `WAYMARK_*` variables */

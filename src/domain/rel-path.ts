@@ -133,8 +133,8 @@ export function quotePath(path: string): string {
   let needed = false;
   for (const character of path) {
     const code = character.codePointAt(0) ?? 0;
-    const escape = ESCAPES[code];
-    if (escape !== undefined) quoted += escape;
+    const escaped = ESCAPES[code];
+    if (escaped !== undefined) quoted += escaped;
     else if (code < 0x20 || code === 0x7f) quoted += octal(code);
     else if (code >= 0xdc80 && code <= 0xdcff) quoted += octal(code - 0xdc00);
     else {
@@ -159,7 +159,7 @@ export function unquotePath(text: string): string {
       continue;
     }
     const octalDigits = /^[0-3][0-7]{2}/.exec(body.slice(at + 1));
-    const named = Object.entries(ESCAPES).find(([, escape]) => escape === body.slice(at, at + 2));
+    const named = Object.entries(ESCAPES).find(([, escaped]) => escaped === body.slice(at, at + 2));
     if (octalDigits) {
       bytes.push(Buffer.from([Number.parseInt(octalDigits[0], 8)]));
       at += 4;

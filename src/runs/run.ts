@@ -1,12 +1,13 @@
 import type { CreateOptions, CreateResult, RunContext, RunOptions, RunResult } from '../checkpoints/api.ts';
 import { createCheckpoint } from '../checkpoints/create-checkpoint.ts';
 import type { WorkspaceContext } from '../checkpoints/home-context.ts';
-import { changesBetween } from '../checkpoints/operation-changes.ts';
+import { changesBetween, unheldChanges } from '../checkpoints/operation-changes.ts';
 import { newSessionId, useSession } from '../checkpoints/session.ts';
 import type { Checkpoint } from '../domain/checkpoint.ts';
 import { actionBetween, type Change, summarize } from '../domain/diff.ts';
 import { isWaymarkError, WaymarkError } from '../domain/errors.ts';
 import type { RunId } from '../domain/ids.ts';
+import { quotePath } from '../domain/rel-path.ts';
 import type { LockHold } from '../platform/lock.ts';
 import { readGitRefs } from '../workspace/git-refs.ts';
 import { movedRefs } from './moved-refs.ts';
@@ -141,6 +142,11 @@ async function changesOfRun(
   after: Checkpoint,
 ): Promise<readonly Change[]> {
   try {
+    const unheld = await unheldChanges(context, before, after);
+    const named = unheld.slice(0, 5).map(({ path }) => quotePath(path));
+    const more = unheld.length > named.length ? `, and ${unheld.length - named.length} more` : '';
+    if (unheld.length > 0)
+      context.warn(`Changed too, but not held by a checkpoint: ${named.join(', ')}${more}`);
     return (await changesBetween(context, before, after)).flatMap(({ path, before: from, after: to }) => {
       const action = actionBetween(from, to);
       return action === undefined ? [] : [{ path, action, from, to }];

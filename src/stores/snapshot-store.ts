@@ -1,6 +1,6 @@
 import type { CheckpointRecord, EngineName, SnapshotRef } from '../domain/checkpoint.ts';
 import type { SnapshotDraft } from '../domain/draft.ts';
-import type { CheckpointId, ContentHash, SessionId } from '../domain/ids.ts';
+import type { CheckpointId, ContentHash, DirHash, SessionId } from '../domain/ids.ts';
 import type { RelPath } from '../domain/rel-path.ts';
 import type { NodePair, SnapshotNode, SnapshotView } from '../domain/snapshot.ts';
 
@@ -90,6 +90,8 @@ export interface StoreHold extends AsyncDisposable {
 export interface SnapshotStore {
   readonly engine: EngineName;
   readonly capabilities: StoreCapabilities;
+  /** the workspace that it is for, where workspaces do not share it */
+  readonly workspace?: DirHash;
 
   /** Waits up to `waitMs`, then throws `STORE_BUSY`. Freed when the process dies. */
   hold(mode: 'shared' | 'exclusive', waitMs: number): Promise<StoreHold>;

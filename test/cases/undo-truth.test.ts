@@ -2,7 +2,7 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { spawnCommand } from '../../src/platform/spawn-command.ts';
-import { writeFiles } from '../support/files.ts';
+import { readText, writeFiles } from '../support/files.ts';
 import { openSandbox, sandbox } from '../support/sandbox.ts';
 
 test('undo() after a run whose process died refuses and names the restore, and takes no older run back', async () => {
@@ -41,4 +41,43 @@ test('undo() reports what a run put in the place of something that was never hel
   const result = await workspace.undo({ confirm: 'always' });
   expect(result.changes).toEqual([{ path: 'a', action: 'modify' }]);
   expect(result.skipped).toEqual([expect.objectContaining({ path: 'cache', reason: 'conflict' })]);
+});
+
+test('undo() of a session takes back only what came after somebody else’s edit', async () => {
+  const place = sandbox();
+  const { workspace } = await openSandbox(place);
+  writeFiles(place.workspace, { f: '0' });
+  await workspace.run({ session: 'S' }, async () => writeFiles(place.workspace, { f: '1' }));
+  writeFiles(place.workspace, { f: 'human work' });
+  await workspace.run({ session: 'S' }, async () => writeFiles(place.workspace, { f: '2' }));
+  await workspace.undo({ session: 'S', confirm: 'always' });
+  expect(readText(place.workspace, 'f')).toBe('human work');
+});
+
+test('a waymark.toml that can’t be read stands in the way of no undo and no restore, and of every checkpoint', async () => {
+  const place = sandbox();
+  const { workspace } = await openSandbox(place);
+  writeFiles(place.workspace, { f: '0' });
+  const { before } = await workspace.run({}, async () =>
+    writeFiles(place.workspace, { f: '1', 'waymark.toml': 'garbage[' }),
+  );
+  await expect(workspace.createCheckpoint()).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
+  const preview = await workspace.restore({ checkpoint: before?.id ?? '', dryRun: true });
+  expect(preview.warnings.join()).toContain('left out of account');
+  await workspace.undo({ confirm: 'always' });
+  expect(readText(place.workspace, 'f')).toBe('0');
+  expect(existsSync(path.join(place.workspace, 'waymark.toml'))).toBe(false);
+});
+
+test('undo() and run() name what changed over a limit', async () => {
+  const place = sandbox();
+  const { workspace } = await openSandbox(place);
+  writeFiles(place.workspace, { big: Buffer.alloc(9 * 1024 ** 2), f: '0' });
+  const { warnings } = await workspace.run({}, async () => {
+    rmSync(path.join(place.workspace, 'big'));
+    writeFiles(place.workspace, { f: '1' });
+  });
+  expect(warnings.join()).toContain('not held by a checkpoint: big');
+  const { skipped } = await workspace.undo({ confirm: 'always' });
+  expect(skipped).toEqual([expect.objectContaining({ path: 'big', reason: 'conflict' })]);
 });

@@ -1,4 +1,4 @@
-import { chmodSync, linkSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, linkSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { pairNodes } from '../../src/domain/diff.ts';
 import type { OperationId } from '../../src/domain/ids.ts';
 import { toFsPath } from '../../src/domain/rel-path.ts';
@@ -23,6 +23,18 @@ export type TreeSketch = Readonly<Record<string, Sketch>>;
 export function drawTree(root: string, sketch: TreeSketch): void {
   rmSync(root, { recursive: true, force: true });
   mkdirSync(root, { recursive: true });
+  addToTree(root, sketch);
+}
+
+/** The same in a directory that is there and stays the same one. */
+export function redrawTree(root: string, sketch: TreeSketch): void {
+  for (const name of readdirSync(root, { encoding: 'buffer' })) {
+    rmSync(Buffer.concat([Buffer.from(`${root}/`), name]), { recursive: true, force: true });
+  }
+  addToTree(root, sketch);
+}
+
+function addToTree(root: string, sketch: TreeSketch): void {
   const modes: [string, number][] = [];
   for (const [path, what] of Object.entries(sketch)) {
     const at = toFsPath(`${root}/${path}`);

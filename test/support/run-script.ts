@@ -9,6 +9,8 @@ export interface RunningScript {
   line(): Promise<string>;
   /** Resolves with all that it printed and that no {@link line} took; rejects with its standard error unless it ends well. */
   readonly output: Promise<string>;
+  /** Resolves with all of its standard error. */
+  readonly errors: Promise<string>;
 }
 
 /** Starts `node script ...args`. */
@@ -27,6 +29,7 @@ export function runScript(script: string, ...args: readonly string[]): RunningSc
   child.once('close', () => resolve());
   return {
     process: child,
+    errors,
     async line() {
       while (lines.length === 0) {
         if (child.exitCode !== null || child.signalCode !== null) throw new Error(await errors);

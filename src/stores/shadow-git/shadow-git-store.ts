@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { CheckpointRecord, SnapshotRef } from '../../domain/checkpoint.ts';
 import type { SnapshotDraft } from '../../domain/draft.ts';
 import { isWaymarkError, WaymarkError } from '../../domain/errors.ts';
-import type { ContentHash } from '../../domain/ids.ts';
+import type { ContentHash, DirHash } from '../../domain/ids.ts';
 import type { RelPath } from '../../domain/rel-path.ts';
 import type { NodePair, SnapshotView } from '../../domain/snapshot.ts';
 import { errorCode, systemError } from '../../platform/system-error.ts';
@@ -68,6 +68,7 @@ export function openShadowGitStore(options: ShadowGitOptions): SnapshotStore {
 class ShadowGitStore implements SnapshotStore {
   readonly engine = 'git';
   readonly capabilities = { sharedAcrossWorkspaces: false, durable: true, needsGit: true } as const;
+  readonly workspace: DirHash;
   readonly #context: ShadowContext;
   readonly #objects: ShadowObjects;
   /** what the views of {@link open} read from */
@@ -84,6 +85,7 @@ class ShadowGitStore implements SnapshotStore {
       context.warn(message);
     };
     this.#context = { ...context, warn };
+    this.workspace = context.identity.dirHash;
     this.#objects = new ShadowObjects(this.#context);
   }
 
