@@ -1,13 +1,39 @@
 import { expect, test } from 'vitest';
-import { parseReason, parseSource, preDesignGate, preQgFixRound, preWave } from './reasons.ts';
+import * as reasons from './reasons.ts';
+
+const { parseReason, parseSource } = reasons;
 
 test('the builders spell the reasons of the seed', () => {
-  expect([preDesignGate(), preWave(3), preQgFixRound(2)]).toEqual([
+  expect([
+    reasons.preDesignGate(),
+    reasons.prePlanGate(),
+    reasons.preWave(3),
+    reasons.preCleanupTask(12),
+    reasons.preTemper(),
+    reasons.preInquisitor(),
+    reasons.preImplGate(),
+    reasons.preQgFixRound(2),
+    reasons.preDebugFixCycle(1),
+    reasons.preWhereElse(),
+    reasons.preDebugGate(),
+    reasons.preRestoreSafety(),
+    reasons.preRestoreSafetyFile(),
+  ]).toEqual([
     'pre-design-gate',
+    'pre-plan-gate',
     'pre-wave-3',
+    'pre-cleanup-task-12',
+    'pre-temper',
+    'pre-inquisitor',
+    'pre-impl-gate',
     'pre-qg-fix-round-2',
+    'pre-debug-fix-cycle-1',
+    'pre-where-else',
+    'pre-debug-gate',
+    'pre-restore-safety',
+    'pre-restore-safety-file',
   ]);
-  expect(() => preWave(1.5)).toThrow(/whole number/);
+  expect(() => reasons.preWave(1.5)).toThrow(/whole number/);
 });
 
 test('parseReason() takes up to 200 characters, the empty reason and any script', () => {

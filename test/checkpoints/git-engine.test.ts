@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
@@ -113,3 +113,25 @@ test('records with different reasons or sources within one second all exist; the
     'pre-wave-1 build',
   ]);
 });
+
+test.each(['git', 'cas'] as const)(
+  'too many files: one warning in the words of the seed, decided once for the session, engine %s',
+  async (engine) => {
+    const place = sandbox();
+    for (let at = 0; at <= 50_000; at += 1) writeFileSync(path.join(place.workspace, `f${at}`), '');
+    const { workspace } = await openSandbox(place);
+    const take = async (session: string) => await workspace.createCheckpoint({ engine, session });
+    const refused = await take('one');
+    expect(refused).toMatchObject({ checkpoint: null, skipped: 'too_many_files' });
+    expect(refused.warnings).toEqual(['Directory has >50,000 files — checkpoints disabled for performance.']);
+    rmSync(path.join(place.workspace, 'f0'));
+    expect(await take('one')).toMatchObject({
+      checkpoint: null,
+      skipped: 'too_many_files',
+      stats: { filesObserved: 0 },
+    });
+    // The next session looks again; cas is the quicker one to look at.
+    const next = await workspace.createCheckpoint({ engine: 'cas', session: 'two' });
+    expect(next).toMatchObject({ checkpoint: { coverage: { stored: 50_000 } } });
+  },
+);
