@@ -31,9 +31,12 @@ export async function prune(context: WorkspaceContext, options: PruneOptions): P
     const own = dropped
       .map(({ checkpoint }) => checkpoint)
       .filter(({ engine, workspace }) => context.store(engine, workspace) === store);
+    // Before their records go: what these take is freed, too.
+    const bytesBefore = (await store.size()).bytes;
     if (!dryRun) await dropCheckpoints(context, own);
     const assumeGone = new Set<CheckpointId>(own.map(({ id }) => id));
-    reports.push(await collect(context, store, { minAgeMs: 0, thorough: true, dryRun, assumeGone }));
+    const report = await collect(context, store, { minAgeMs: 0, thorough: true, dryRun, assumeGone });
+    reports.push({ ...report, bytesBefore });
   }
   if (!dryRun) {
     context.locks.sweep(context.clock.now() - LOCK_AGE_MS);
