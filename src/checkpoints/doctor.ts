@@ -4,6 +4,7 @@ import type { StoredManifest } from '../stores/snapshot-store.ts';
 import type { DoctorReport } from './api.ts';
 import type { HomeContext } from './home-context.ts';
 import { sweep } from './sweep.ts';
+import { verifyCheckpoints } from './verify-checkpoints.ts';
 
 /** Looks after a home: sweeps what dead processes left, and names what is damaged. */
 export async function doctor(context: HomeContext, rebuilt: boolean): Promise<DoctorReport> {
@@ -31,7 +32,20 @@ export async function doctor(context: HomeContext, rebuilt: boolean): Promise<Do
       );
     }
   }
-  return { problems, sweptCaptures, rebuilt, checkpoints: known.size };
+  problems.push(...(await damagedContent(context)));
+  return { problems: [...new Set(problems)], sweptCaptures, rebuilt, checkpoints: known.size };
+}
+
+/** Reads all that the checkpoints need; what can't be restored is marked so. */
+async function damagedContent(context: HomeContext): Promise<readonly string[]> {
+  const usable = context.existingStores();
+  const readable = context.catalog
+    .checkpoints()
+    .filter(({ engine, workspace }) => usable.includes(context.store(engine, workspace)));
+  const { problems } = await verifyCheckpoints(context, readable);
+  return problems.map(({ where, message, checkpointId }) =>
+    checkpointId === undefined ? `${where}: ${message}` : `checkpoint ${checkpointId}: ${message}`,
+  );
 }
 
 /** A checkpoint as it is found in a store, for a catalog made anew. */
