@@ -118,6 +118,7 @@ describe.each(['cas', 'git'] as const)('what a run does against its own protecti
     const at = await scene();
     const { place, workspace, start } = at;
     const result = await workspace.run({ engine }, (run) => obstruct(at, run, files));
+    expect(result.after === null).toBe(files > Number(LIMITS.WAYMARK_LIMITS_MAX_FILES));
     if (result.before === null) throw new Error('The run has no start');
     expect((await workspace.listCheckpoints()).map(({ id }) => id)).toContain(result.before.id);
     const present = contents(place.workspace);
