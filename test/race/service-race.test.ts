@@ -10,7 +10,7 @@ import { scaled } from '../support/scale.ts';
 import { goBack, take } from '../support/take.ts';
 import { treeListing } from '../support/tree-listing.ts';
 
-vi.setConfig({ testTimeout: scaled(120_000, 0) });
+vi.setConfig({ testTimeout: scaled(300_000, 0) });
 
 const engines = ['cas', 'git'] as const;
 
