@@ -42,6 +42,20 @@ function flip(file: string, at: number, mask: number): void {
   writeFileSync(file, bytes);
 }
 
+test('contentToken() changes when a pack is removed, cut short or written to', async () => {
+  const { store, pack: target } = await harmed(() => {});
+  const token = await store.contentToken?.();
+  expect(await store.contentToken?.()).toBe(token);
+  flip(target, 20, 1);
+  const flipped = await store.contentToken?.();
+  expect(flipped).not.toBe(token);
+  truncateSync(target, 30);
+  const cut = await store.contentToken?.();
+  expect([token, flipped]).not.toContain(cut);
+  rmSync(target);
+  expect([token, flipped, cut]).not.toContain(await store.contentToken?.());
+});
+
 describe('a damaged pack', () => {
   test('CR-08: any flipped byte is found and named, and what can be read is right', async () => {
     const size = readFileSync(pack).length;

@@ -83,6 +83,11 @@ export function openCasStore({ layout, fs, locks, clock }: CasStoreOptions): Sna
       return missing;
     },
 
+    contentToken: async () => {
+      packs.rescan();
+      return packs.token();
+    },
+
     readBlob: async (hash) => packs.read(hash),
     async *streamBlob(hash) {
       yield* packs.stream(hash);

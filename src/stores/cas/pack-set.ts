@@ -66,6 +66,12 @@ export class PackSet {
     return undefined;
   }
 
+  /** Equal only while the same packs lie there, each as it was, by the last {@link rescan}. */
+  token(): string {
+    const stamps = this.packs.map(({ name, stamp }) => `${name} ${stamp}`).sort();
+    return digestOf('sha256', [...stamps, ...this.#damaged.keys()].join('\n'));
+  }
+
   /** Tells whether a blob is stored, by the packs known at the last {@link rescan}. */
   has(hash: ContentHash): boolean {
     return this.sizeOf(hash) !== undefined;
