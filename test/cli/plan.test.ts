@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse as parseYaml } from 'yaml';
@@ -119,6 +119,41 @@ describe('waymark plan', () => {
     expect(code).toBe('BUSINESS_RULE_VIOLATION');
     expect(message).toContain('Rollback blocked: plan is already applied');
     expect(message).toContain(plan);
+  });
+
+  test('rollback of a plan whose sandbox is missing is blocked with status 4', async () => {
+    const place = cliSandbox();
+    const file = planIn(
+      place,
+      'sandbox: filesystem_copy\nsteps: [{ tool: write_file, path: a, content: "" }]\n',
+    );
+    const { plan_id: id, sandbox } = await place.json(['plan', 'run', '--quiet', file]);
+    const [checkpoint] = await place.json(['plan', 'checkpoint', 'list', id]);
+    rmSync(sandbox.path, { recursive: true });
+    const rollback = ['plan', 'rollback', '--yes', id, checkpoint.checkpoint_id];
+    const { error } = await place.json(rollback, { status: 4 });
+    expect(error).toMatchObject({
+      code: 'BUSINESS_RULE_VIOLATION',
+      message: `Rollback blocked: sandbox is missing (${id})`,
+    });
+    expect((await place.run(rollback)).stderr).toContain('Rollback blocked: sandbox is missing');
+  });
+
+  test('rollback at a terminal shows what would change and asks; -y does not', async () => {
+    const place = cliSandbox();
+    const { plan_id: id } = await place.json(['plan', 'run', '--quiet', planIn(place)]);
+    const list: readonly ListedCheckpoint[] = await place.json(['plan', 'checkpoint', 'list', id]);
+    const start = list.at(-1)?.checkpoint_id ?? '';
+    const rollback = ['plan', 'rollback', id, start];
+    const declined = await place.terminal(rollback, [['deleted)?', 'n']]);
+    expect([declined.status, place.tree()]).toEqual([4, ['a.txt', 'b.txt']]);
+    expect(declined.stdout).toMatch(/delete.*a\.txt[\s\S]*delete.*b\.txt/);
+    const agreed = await place.terminal(rollback, [['deleted)?', 'y']]);
+    expect([agreed.status, place.tree()]).toEqual([0, []]);
+    expect(agreed.stdout).toContain('Rollback completed successfully.');
+    place.write('a.txt', 'again');
+    expect((await place.terminal([...rollback, '-y'])).status).toBe(0);
+    expect(place.tree()).toEqual([]);
   });
 
   test('checkpoint list has the fields of the seed in all five formats', async () => {

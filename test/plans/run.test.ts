@@ -142,6 +142,7 @@ describe('plan run', () => {
     [[], []],
     [['on_tool_write'], ['run_start', 'pre_write', 'pre_write']],
     [['on_tool_write_complete'], ['run_start', 'post_step', 'post_step']],
+    [['on_subplan_spawn'], ['run_start', 'pre_subplan']],
     [['on_error'], ['run_start', 'on_error']],
   ])('takes the automatic checkpoints of %j only', async (triggers, types) => {
     await using scene = await planScene({
@@ -151,6 +152,7 @@ describe('plan run', () => {
       file: scene.planFile({
         steps: [
           { tool: 'write_file', path: 'a', content: '' },
+          { subplan: { name: 'empty', steps: [{ tool: 'shell', command: 'true' }] } },
           { tool: 'shell', command: 'exit 1' },
         ],
       }),
