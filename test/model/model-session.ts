@@ -139,8 +139,11 @@ export class ModelSession {
     expectReport(result, present.tree, after);
     expectReasons(result, target.moment, present, after, isSelected);
     await this.#expectHeld(result, present, after);
-    const again = await this.#attempt(() => this.#workspace.restore({ ...options, dryRun: true }));
-    expect(again?.changes ?? [], 'a second restore').toEqual([]);
+    // A literal name that is gone now would be read as a glob the second time.
+    if (!names.some((name) => /[*?[]/.test(name))) {
+      const again = await this.#attempt(() => this.#workspace.restore({ ...options, dryRun: true }));
+      expect(again?.changes ?? [], 'a second restore').toEqual([]);
+    }
     await this.#goOn(result, present, then);
   }
 
@@ -151,7 +154,7 @@ export class ModelSession {
       this.#operate(operations);
       end = momentOf(this.#root, start.rules);
     });
-    expect(result.warnings).toEqual([]);
+    expect(result.warnings.filter((warning) => !warning.startsWith('Changed too, but not held'))).toEqual([]);
     if (result.before === null || result.after === null) throw new Error('a run without checkpoints');
     const before = await this.#hold(result.before.id, start);
     const after = await this.#hold(result.after.id, end);
