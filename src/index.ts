@@ -1,10 +1,10 @@
 import type { Workspace } from './checkpoints/api.ts';
 import { checkpointService, serviceContexts } from './checkpoints/checkpoint-service.ts';
-import { doctor } from './checkpoints/doctor.ts';
-import { findWorkspace } from './checkpoints/find-workspace.ts';
-import type { HomeContext } from './checkpoints/home-context.ts';
-import { listCheckpoints } from './checkpoints/list-checkpoints.ts';
-import { listStores } from './checkpoints/manage-stores.ts';
+import { listCheckpoints } from './checkpoints/history/list-checkpoints.ts';
+import { doctor } from './checkpoints/stores/doctor.ts';
+import { listStores } from './checkpoints/stores/manage-stores.ts';
+import { findWorkspace } from './checkpoints/workspace/find-workspace.ts';
+import type { HomeContext } from './checkpoints/workspace/home-context.ts';
 import { WaymarkError } from './domain/errors.ts';
 import { openHome } from './open-home.ts';
 import type { OpenOptions } from './open-options.ts';

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { constants } from 'node:os';
 import { openSqliteCatalog } from './catalog/sqlite/sqlite-catalog.ts';
-import type { HomeContext } from './checkpoints/home-context.ts';
-import { rebuildCatalog } from './checkpoints/rebuild-catalog.ts';
+import { rebuildCatalog } from './checkpoints/stores/rebuild-catalog.ts';
+import type { HomeContext } from './checkpoints/workspace/home-context.ts';
 import { resolveSettings } from './config/resolve-settings.ts';
 import type { OpenOptions } from './open-options.ts';
 import { openStores } from './open-stores.ts';

@@ -1,10 +1,10 @@
 import { readJournal } from '../restore/journal.ts';
 import type { WorkspaceStatus } from './api.ts';
-import { liveClaims } from './claims.ts';
-import type { WorkspaceContext } from './home-context.ts';
-import { retentionPaused } from './keep-input.ts';
-import { prune } from './prune.ts';
-import { orphanedRoots } from './root-state.ts';
+import { retentionPaused } from './retention/keep-input.ts';
+import { prune } from './retention/prune.ts';
+import { liveClaims } from './workspace/claims.ts';
+import type { WorkspaceContext } from './workspace/home-context.ts';
+import { orphanedRoots } from './workspace/root-state.ts';
 
 /** The state of protection of a workspace. */
 export async function workspaceStatus(context: WorkspaceContext): Promise<WorkspaceStatus> {

@@ -1,10 +1,10 @@
 import { createCheckpointRepository } from '../catalog/plans/sqlite-checkpoint-repository.ts';
 import { createPlanRepository } from '../catalog/plans/sqlite-plan-repository.ts';
 import { openCatalogDatabase } from '../catalog/sqlite/catalog-database.ts';
-import { deleteCheckpoint } from '../checkpoints/delete-checkpoint.ts';
-import { diffCheckpoints } from '../checkpoints/diff-checkpoints.ts';
-import type { HomeContext } from '../checkpoints/home-context.ts';
-import { refuseWithJournal } from '../checkpoints/refuse-with-journal.ts';
+import { diffCheckpoints } from '../checkpoints/diff/diff-checkpoints.ts';
+import { deleteCheckpoint } from '../checkpoints/retention/delete-checkpoint.ts';
+import type { HomeContext } from '../checkpoints/workspace/home-context.ts';
+import { refuseWithJournal } from '../checkpoints/workspace/refuse-with-journal.ts';
 import { WaymarkError } from '../domain/errors.ts';
 import type { CheckpointId } from '../domain/ids.ts';
 import type { Plan } from '../domain/plan.ts';

@@ -1,6 +1,6 @@
 import { lstatSync, readFileSync, readlinkSync } from 'node:fs';
-import type { HomeContext } from '../checkpoints/home-context.ts';
-import { openSnapshot } from '../checkpoints/open-snapshot.ts';
+import { openSnapshot } from '../checkpoints/history/open-snapshot.ts';
+import type { HomeContext } from '../checkpoints/workspace/home-context.ts';
 import type { Checkpoint } from '../domain/checkpoint.ts';
 import { makesPartial } from '../domain/coverage.ts';
 import type { Plan } from '../domain/plan.ts';

@@ -1,6 +1,6 @@
 import type { CheckpointRepository } from '../catalog/plans/checkpoint-repository.ts';
 import type { PlanRepository } from '../catalog/plans/plan-repository.ts';
-import type { HomeContext, WorkspaceContext } from '../checkpoints/home-context.ts';
+import type { HomeContext, WorkspaceContext } from '../checkpoints/workspace/home-context.ts';
 import type { Plan } from '../domain/plan.ts';
 import { identifyWorkspace } from '../workspace/identity.ts';
 import type { PlanLog } from './plan-log.ts';

@@ -1,6 +1,6 @@
-import { createCheckpoint } from '../checkpoints/create-checkpoint.ts';
-import { changesBetween } from '../checkpoints/operation-changes.ts';
-import { sweep } from '../checkpoints/sweep.ts';
+import { createCheckpoint } from '../checkpoints/capture/create-checkpoint.ts';
+import { changesBetween } from '../checkpoints/history/operation-changes.ts';
+import { sweep } from '../checkpoints/retention/sweep.ts';
 import type { Trigger } from '../config/settings.ts';
 import type { Checkpoint } from '../domain/checkpoint.ts';
 import { isWaymarkError, type WaymarkError } from '../domain/errors.ts';

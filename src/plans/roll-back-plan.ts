@@ -1,5 +1,5 @@
 import type { Confirm } from '../checkpoints/api.ts';
-import { restoreCheckpoint } from '../checkpoints/restore-checkpoint.ts';
+import { restoreCheckpoint } from '../checkpoints/restore/restore-checkpoint.ts';
 import type { DecisionMark } from '../domain/decision.ts';
 import { WaymarkError } from '../domain/errors.ts';
 import type { CheckpointId } from '../domain/ids.ts';

@@ -1,4 +1,4 @@
-import { takenBack } from '../checkpoints/choose-operation.ts';
+import { takenBack } from '../checkpoints/undo/choose-operation.ts';
 import type { OperationId } from '../domain/ids.ts';
 import type { Operation } from '../domain/operation.ts';
 import type { Plan, PlanRollback } from '../domain/plan.ts';

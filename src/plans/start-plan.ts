@@ -1,4 +1,4 @@
-import { newSessionId, useSession } from '../checkpoints/session.ts';
+import { newSessionId, useSession } from '../checkpoints/sessions/session.ts';
 import type { PlanId, RunId } from '../domain/ids.ts';
 import type { Plan } from '../domain/plan.ts';
 import { loadPlanFile } from './document/load-plan-file.ts';

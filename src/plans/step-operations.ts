@@ -1,4 +1,4 @@
-import { changesBetween } from '../checkpoints/operation-changes.ts';
+import { changesBetween } from '../checkpoints/history/operation-changes.ts';
 import type { Decision } from '../domain/decision.ts';
 import { isWaymarkError } from '../domain/errors.ts';
 import type { CheckpointId, OperationId } from '../domain/ids.ts';

@@ -1,8 +1,8 @@
-import { commitCheckpoint } from '../checkpoints/commit-checkpoint.ts';
-import { createCheckpoint } from '../checkpoints/create-checkpoint.ts';
-import type { Reach } from '../checkpoints/present.ts';
-import { useSession } from '../checkpoints/session.ts';
-import { lockWorkspace } from '../checkpoints/workspace-lock.ts';
+import { commitCheckpoint } from '../checkpoints/capture/commit-checkpoint.ts';
+import { createCheckpoint } from '../checkpoints/capture/create-checkpoint.ts';
+import type { Reach } from '../checkpoints/capture/present.ts';
+import { useSession } from '../checkpoints/sessions/session.ts';
+import { lockWorkspace } from '../checkpoints/workspace/workspace-lock.ts';
 import { CHECKPOINT_TYPES, type Checkpoint } from '../domain/checkpoint.ts';
 import { WaymarkError } from '../domain/errors.ts';
 import { type DecisionId, isUlid, type PlanId, type RunId } from '../domain/ids.ts';

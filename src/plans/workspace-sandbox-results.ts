@@ -1,7 +1,7 @@
-import { createCheckpoint } from '../checkpoints/create-checkpoint.ts';
-import type { WorkspaceContext } from '../checkpoints/home-context.ts';
-import { openSnapshot } from '../checkpoints/open-snapshot.ts';
-import { pin } from '../checkpoints/pin.ts';
+import { createCheckpoint } from '../checkpoints/capture/create-checkpoint.ts';
+import { openSnapshot } from '../checkpoints/history/open-snapshot.ts';
+import { pin } from '../checkpoints/retention/pin.ts';
+import type { WorkspaceContext } from '../checkpoints/workspace/home-context.ts';
 import type { Checkpoint } from '../domain/checkpoint.ts';
 import { makesPartial } from '../domain/coverage.ts';
 import { changesOf } from '../domain/diff.ts';

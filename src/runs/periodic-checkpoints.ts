@@ -1,5 +1,5 @@
 import type { CreateOptions, CreateResult } from '../checkpoints/api.ts';
-import type { WorkspaceContext } from '../checkpoints/home-context.ts';
+import type { WorkspaceContext } from '../checkpoints/workspace/home-context.ts';
 
 /**
  * Takes a checkpoint every so often while a run goes on, when something changed since the last one. Dispose to stop; that waits for one

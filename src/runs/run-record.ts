@@ -1,8 +1,8 @@
 import type { RunOptions } from '../checkpoints/api.ts';
-import { claimLock, dropClaim } from '../checkpoints/claims.ts';
-import type { WorkspaceContext } from '../checkpoints/home-context.ts';
-import { refuseWithJournal } from '../checkpoints/refuse-with-journal.ts';
-import { lockWorkspace } from '../checkpoints/workspace-lock.ts';
+import { claimLock, dropClaim } from '../checkpoints/workspace/claims.ts';
+import type { WorkspaceContext } from '../checkpoints/workspace/home-context.ts';
+import { refuseWithJournal } from '../checkpoints/workspace/refuse-with-journal.ts';
+import { lockWorkspace } from '../checkpoints/workspace/workspace-lock.ts';
 import type { Checkpoint } from '../domain/checkpoint.ts';
 import { WaymarkError } from '../domain/errors.ts';
 import { type OperationId, parseUlid, type RunId, type SessionId } from '../domain/ids.ts';

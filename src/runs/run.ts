@@ -1,8 +1,8 @@
 import type { CreateOptions, CreateResult, RunContext, RunOptions, RunResult } from '../checkpoints/api.ts';
-import { createCheckpoint } from '../checkpoints/create-checkpoint.ts';
-import type { WorkspaceContext } from '../checkpoints/home-context.ts';
-import { changesBetween, unheldChanges } from '../checkpoints/operation-changes.ts';
-import { newSessionId, useSession } from '../checkpoints/session.ts';
+import { createCheckpoint } from '../checkpoints/capture/create-checkpoint.ts';
+import { changesBetween, unheldChanges } from '../checkpoints/history/operation-changes.ts';
+import { newSessionId, useSession } from '../checkpoints/sessions/session.ts';
+import type { WorkspaceContext } from '../checkpoints/workspace/home-context.ts';
 import type { Checkpoint } from '../domain/checkpoint.ts';
 import { actionBetween, type Change, summarize } from '../domain/diff.ts';
 import { isWaymarkError, WaymarkError } from '../domain/errors.ts';

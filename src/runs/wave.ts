@@ -1,7 +1,7 @@
-import { claimLock, dropClaim, refuseDuringWave } from '../checkpoints/claims.ts';
-import type { WorkspaceContext } from '../checkpoints/home-context.ts';
-import { refuseWithJournal } from '../checkpoints/refuse-with-journal.ts';
-import { lockWorkspace } from '../checkpoints/workspace-lock.ts';
+import { claimLock, dropClaim, refuseDuringWave } from '../checkpoints/workspace/claims.ts';
+import type { WorkspaceContext } from '../checkpoints/workspace/home-context.ts';
+import { refuseWithJournal } from '../checkpoints/workspace/refuse-with-journal.ts';
+import { lockWorkspace } from '../checkpoints/workspace/workspace-lock.ts';
 import { parseSessionId, type RunId } from '../domain/ids.ts';
 import { isoTime } from '../platform/clock.ts';
 

@@ -1,6 +1,6 @@
-import { takenBack } from '../checkpoints/choose-operation.ts';
-import type { WorkspaceContext } from '../checkpoints/home-context.ts';
-import { openSnapshot } from '../checkpoints/open-snapshot.ts';
+import { openSnapshot } from '../checkpoints/history/open-snapshot.ts';
+import { takenBack } from '../checkpoints/undo/choose-operation.ts';
+import type { WorkspaceContext } from '../checkpoints/workspace/home-context.ts';
 import { isWaymarkError } from '../domain/errors.ts';
 import type { ContentHash, RunId } from '../domain/ids.ts';
 import type { PathChange } from '../domain/operation.ts';

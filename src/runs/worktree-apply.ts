@@ -1,10 +1,10 @@
 import type { Confirm, WorktreeApplyOptions, WorktreeApplyResult } from '../checkpoints/api.ts';
-import { changeWorkspace } from '../checkpoints/change-workspace.ts';
-import type { WorkspaceContext } from '../checkpoints/home-context.ts';
-import { lookAtPaths } from '../checkpoints/look-at-paths.ts';
-import { presentState } from '../checkpoints/present.ts';
-import { readSide } from '../checkpoints/read-side.ts';
-import type { Prepared } from '../checkpoints/restore-preparation.ts';
+import { presentState } from '../checkpoints/capture/present.ts';
+import { readSide } from '../checkpoints/history/read-side.ts';
+import { changeWorkspace } from '../checkpoints/restore/change-workspace.ts';
+import { lookAtPaths } from '../checkpoints/restore/look-at-paths.ts';
+import type { Prepared } from '../checkpoints/restore/restore-preparation.ts';
+import type { WorkspaceContext } from '../checkpoints/workspace/home-context.ts';
 import { overlayView } from '../domain/overlay-view.ts';
 import { comparePaths, type RelPath } from '../domain/rel-path.ts';
 import { isStored, type Skip } from '../domain/snapshot.ts';

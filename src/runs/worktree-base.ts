@@ -1,5 +1,5 @@
-import type { WorkspaceContext } from '../checkpoints/home-context.ts';
-import { pin } from '../checkpoints/pin.ts';
+import { pin } from '../checkpoints/retention/pin.ts';
+import type { WorkspaceContext } from '../checkpoints/workspace/home-context.ts';
 import type { Checkpoint } from '../domain/checkpoint.ts';
 import type { RunId } from '../domain/ids.ts';
 

@@ -1,9 +1,9 @@
-import { describeView } from '../checkpoints/capture.ts';
-import type { CheckpointOrigin } from '../checkpoints/commit-checkpoint.ts';
-import { commitCheckpoint } from '../checkpoints/commit-checkpoint.ts';
-import { dropCheckpoints } from '../checkpoints/drop-checkpoints.ts';
-import type { HomeContext, WorkspaceContext } from '../checkpoints/home-context.ts';
-import { useSession } from '../checkpoints/session.ts';
+import { describeView } from '../checkpoints/capture/capture.ts';
+import type { CheckpointOrigin } from '../checkpoints/capture/commit-checkpoint.ts';
+import { commitCheckpoint } from '../checkpoints/capture/commit-checkpoint.ts';
+import { dropCheckpoints } from '../checkpoints/retention/drop-checkpoints.ts';
+import { useSession } from '../checkpoints/sessions/session.ts';
+import type { HomeContext, WorkspaceContext } from '../checkpoints/workspace/home-context.ts';
 import type { Checkpoint } from '../domain/checkpoint.ts';
 import type { DraftEdit } from '../domain/draft.ts';
 import { WaymarkError } from '../domain/errors.ts';

@@ -1,8 +1,8 @@
 import type { WorktreeDiff, WorktreePaths } from '../checkpoints/api.ts';
-import { formatPatch } from '../checkpoints/format-patch.ts';
-import { pairsToPresent, presentState } from '../checkpoints/present.ts';
-import { readSide } from '../checkpoints/read-side.ts';
-import { lockWorkspace } from '../checkpoints/workspace-lock.ts';
+import { pairsToPresent, presentState } from '../checkpoints/capture/present.ts';
+import { formatPatch } from '../checkpoints/diff/format-patch.ts';
+import { readSide } from '../checkpoints/history/read-side.ts';
+import { lockWorkspace } from '../checkpoints/workspace/workspace-lock.ts';
 import { actionBetween, type Change, summarize } from '../domain/diff.ts';
 import { encodeName } from '../domain/rel-path.ts';
 import type { Entry, SnapshotView } from '../domain/snapshot.ts';

@@ -1,6 +1,6 @@
 import type { WorktreeEnding } from '../checkpoints/api.ts';
-import { createCheckpoint } from '../checkpoints/create-checkpoint.ts';
-import type { WorkspaceContext } from '../checkpoints/home-context.ts';
+import { createCheckpoint } from '../checkpoints/capture/create-checkpoint.ts';
+import type { WorkspaceContext } from '../checkpoints/workspace/home-context.ts';
 import type { Checkpoint } from '../domain/checkpoint.ts';
 import { isWaymarkError } from '../domain/errors.ts';
 import { quotePath, type RelPath } from '../domain/rel-path.ts';

@@ -1,4 +1,4 @@
-import type { WorkspaceContext } from '../checkpoints/home-context.ts';
+import type { WorkspaceContext } from '../checkpoints/workspace/home-context.ts';
 import type { Checkpoint } from '../domain/checkpoint.ts';
 import { quotePath, type RelPath } from '../domain/rel-path.ts';
 import type { RemovalInspection } from '../worktree/inspect-removal.ts';

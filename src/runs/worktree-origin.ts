@@ -1,5 +1,5 @@
-import type { WorkspaceContext } from '../checkpoints/home-context.ts';
-import { openSnapshot } from '../checkpoints/open-snapshot.ts';
+import { openSnapshot } from '../checkpoints/history/open-snapshot.ts';
+import type { WorkspaceContext } from '../checkpoints/workspace/home-context.ts';
 import { isWaymarkError } from '../domain/errors.ts';
 import type { ContentHash } from '../domain/ids.ts';
 import type { RelPath } from '../domain/rel-path.ts';

@@ -1,5 +1,5 @@
 import { join, relative } from 'node:path';
-import type { WorkspaceContext } from '../checkpoints/home-context.ts';
+import type { WorkspaceContext } from '../checkpoints/workspace/home-context.ts';
 import { WaymarkError } from '../domain/errors.ts';
 import type { RunId } from '../domain/ids.ts';
 import { isBelow } from '../domain/rel-path.ts';

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import type { WorktreeRunOptions } from '../checkpoints/api.ts';
-import type { WorkspaceContext } from '../checkpoints/home-context.ts';
+import type { WorkspaceContext } from '../checkpoints/workspace/home-context.ts';
 import { WaymarkError } from '../domain/errors.ts';
 import { createWorktree, type Worktree } from '../worktree/create-worktree.ts';
 import type { Notice } from '../worktree/notice.ts';

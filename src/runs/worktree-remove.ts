@@ -1,9 +1,9 @@
 import { lstatSync } from 'node:fs';
 import type { WorktreeRemoval, WorktreeRemoveOptions } from '../checkpoints/api.ts';
-import { claimLock, refuseDuringRun } from '../checkpoints/claims.ts';
-import { createCheckpoint } from '../checkpoints/create-checkpoint.ts';
-import type { WorkspaceContext } from '../checkpoints/home-context.ts';
-import { sweep } from '../checkpoints/sweep.ts';
+import { createCheckpoint } from '../checkpoints/capture/create-checkpoint.ts';
+import { sweep } from '../checkpoints/retention/sweep.ts';
+import { claimLock, refuseDuringRun } from '../checkpoints/workspace/claims.ts';
+import type { WorkspaceContext } from '../checkpoints/workspace/home-context.ts';
 import type { Checkpoint } from '../domain/checkpoint.ts';
 import { WaymarkError } from '../domain/errors.ts';
 import type { LockHold } from '../platform/lock.ts';

@@ -1,6 +1,6 @@
-import { createCheckpoint } from '../checkpoints/create-checkpoint.ts';
-import { openSnapshot } from '../checkpoints/open-snapshot.ts';
-import { readSide } from '../checkpoints/read-side.ts';
+import { createCheckpoint } from '../checkpoints/capture/create-checkpoint.ts';
+import { openSnapshot } from '../checkpoints/history/open-snapshot.ts';
+import { readSide } from '../checkpoints/history/read-side.ts';
 import { WaymarkError } from '../domain/errors.ts';
 import type { ContentHash } from '../domain/ids.ts';
 import type { RelPath } from '../domain/rel-path.ts';

@@ -5,9 +5,9 @@ import type {
   WorktreeRunOptions,
   WorktreeRunResult,
 } from '../checkpoints/api.ts';
-import type { WorkspaceContext } from '../checkpoints/home-context.ts';
-import { refuseWithJournal } from '../checkpoints/refuse-with-journal.ts';
-import { sweep } from '../checkpoints/sweep.ts';
+import { sweep } from '../checkpoints/retention/sweep.ts';
+import type { WorkspaceContext } from '../checkpoints/workspace/home-context.ts';
+import { refuseWithJournal } from '../checkpoints/workspace/refuse-with-journal.ts';
 import type { Checkpoint } from '../domain/checkpoint.ts';
 import { isWaymarkError, WaymarkError } from '../domain/errors.ts';
 import { parseSessionId } from '../domain/ids.ts';

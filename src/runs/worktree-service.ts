@@ -1,6 +1,6 @@
 import type { Workspace, WorktreeListing } from '../checkpoints/api.ts';
 import type { ServiceContexts } from '../checkpoints/checkpoint-service.ts';
-import type { WorkspaceContext } from '../checkpoints/home-context.ts';
+import type { WorkspaceContext } from '../checkpoints/workspace/home-context.ts';
 import type { OperationStatus } from '../domain/operation.ts';
 import { directoryHash } from '../workspace/identity.ts';
 import { listWorktrees, type WorktreeSummary } from '../worktree/list-worktrees.ts';

@@ -1,4 +1,4 @@
-import type { WorkspaceContext } from '../checkpoints/home-context.ts';
+import type { WorkspaceContext } from '../checkpoints/workspace/home-context.ts';
 import type { Checkpoint } from '../domain/checkpoint.ts';
 import { type PresentWorktree, presentWorktree } from '../worktree/present-worktree.ts';
 import { baseCheckpoint } from './worktree-base.ts';

@@ -1,5 +1,5 @@
-import type { WorkspaceContext } from '../checkpoints/home-context.ts';
-import { openSnapshot } from '../checkpoints/open-snapshot.ts';
+import { openSnapshot } from '../checkpoints/history/open-snapshot.ts';
+import type { WorkspaceContext } from '../checkpoints/workspace/home-context.ts';
 import type { Checkpoint } from '../domain/checkpoint.ts';
 import type { RelPath } from '../domain/rel-path.ts';
 import type { SnapshotNode } from '../domain/snapshot.ts';

@@ -1,0 +1,91 @@
+import { pairNodes } from '../../domain/diff.ts';
+import type { CaptureStats, SnapshotDraft } from '../../domain/draft.ts';
+import { WaymarkError } from '../../domain/errors.ts';
+import { type OverlayView, overlayView, pairsToOverlay } from '../../domain/overlay-view.ts';
+import type { RelPath } from '../../domain/rel-path.ts';
+import type { NodePair, SnapshotNode, SnapshotView } from '../../domain/snapshot.ts';
+import type { SnapshotStore } from '../../stores/snapshot-store.ts';
+import { hashPending } from '../../workspace/hash-pending.ts';
+import type { Observation, ScopeSource } from '../../workspace/observation.ts';
+import { observeWorkspace } from '../../workspace/observe.ts';
+import type { StatCache } from '../../workspace/stat-cache.ts';
+import type { WorkspaceContext } from '../workspace/home-context.ts';
+import { liveScope } from '../workspace/live-scope.ts';
+import { trustedCache } from './trusted-cache.ts';
+
+/**
+ * How far a look at the workspace goes: to what rules and limits put in scope; to what rules do (`unlimited`); or to everything but secrets
+ * and what is named `.git`, ignored and pruned paths included (`everything`).
+ */
+export type Reach = 'in_scope' | 'unlimited' | 'everything';
+
+/** The root, and with it all that lies below it. */
+const ROOT: ReadonlySet<RelPath> = new Set(['' as RelPath]);
+
+/** Looks at the workspace against a stat cache, or afresh. Call under holds on workspace and store. */
+export async function observe(
+  context: WorkspaceContext,
+  cache: StatCache | undefined,
+  scope: ScopeSource,
+  { reach = 'in_scope', signal }: { readonly reach?: Reach; readonly signal?: AbortSignal | undefined } = {},
+): Promise<Observation> {
+  return await observeWorkspace({
+    root: context.identity.path,
+    scope,
+    cache,
+    git: context.git,
+    onProgress: (done) => context.progress({ phase: 'walk', done, total: undefined }),
+    ...(reach === 'in_scope' ? {} : { unlimited: true }),
+    ...(reach === 'everything' ? { forced: ROOT } : {}),
+    ...(signal === undefined ? {} : { signal }),
+  });
+}
+
+/** The workspace as it is: as a draft a store can take, and as a snapshot in memory with every content hashed. */
+export interface Present {
+  readonly draft: SnapshotDraft;
+  readonly view: OverlayView;
+  readonly stats: CaptureStats;
+}
+
+/**
+ * Makes the workspace as it is comparable with snapshots: changed files are read and hashed, nothing is stored.
+ * No limit on the number of files applies, since nothing is kept.
+ */
+export async function presentState(
+  context: WorkspaceContext,
+  store: SnapshotStore,
+  reach: Reach = 'in_scope',
+): Promise<Present> {
+  const scope = liveScope(context);
+  const trusted = await trustedCache(context, store);
+  const unbounded = { ...scope, limits: { ...scope.limits, maxFiles: Number.MAX_SAFE_INTEGER } };
+  const observation = await observe(context, trusted?.cache, unbounded, { reach });
+  if (observation.kind !== 'observed') {
+    throw new WaymarkError(
+      'INTERNAL',
+      `The walk of ${context.identity.path} stopped at a limit that was not set`,
+    );
+  }
+  const read = await hashPending(observation);
+  const edits = new Map<RelPath, SnapshotNode | undefined>();
+  for (const { path, node } of observation.draft.edits) {
+    edits.set(path, node?.kind === 'pending' ? read.get(path) : node);
+  }
+  const { rules, truncated } = observation.draft;
+  return {
+    draft: observation.draft,
+    view: overlayView(trusted?.base, edits, rules, truncated),
+    stats: observation.stats,
+  };
+}
+
+/** Differing nodes from a stored snapshot to the workspace as it is. */
+export function pairsToPresent(
+  store: SnapshotStore,
+  from: SnapshotView,
+  to: OverlayView,
+): Iterable<NodePair> {
+  if (to.base === undefined) return pairNodes(from.nodes(), to.nodes());
+  return pairsToOverlay(from, store.diff(from, to.base), to);
+}

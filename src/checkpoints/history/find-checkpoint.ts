@@ -1,0 +1,65 @@
+import type { Checkpoint } from '../../domain/checkpoint.ts';
+import { WaymarkError } from '../../domain/errors.ts';
+import { type CheckpointId, isUlid, parseSessionId } from '../../domain/ids.ts';
+import type { CheckpointName } from '../api.ts';
+import type { WorkspaceContext } from '../workspace/home-context.ts';
+
+const NEWEST = /^@(?:~(\d{1,6}))?$/;
+const MIN_AFFIX = 6;
+
+/**
+ * Finds the checkpoint a name means: a ULID, a unique prefix or suffix of at least 6, `@`, `@~1`, a shadow commit, or session and seq.
+ * Checkpoints of every workspace are found (so that a foreign one can be told from a missing one); `@` counts the workspace's own.
+ *
+ * @throws WaymarkError `CHECKPOINT_NOT_FOUND`, `AMBIGUOUS_ID`, `SESSION_NOT_FOUND`
+ */
+export function findCheckpoint(context: WorkspaceContext, name: CheckpointName): Checkpoint {
+  const { catalog } = context;
+  if (typeof name !== 'string') return inSession(context, name.session, name.seq);
+  const newest = NEWEST.exec(name);
+  if (newest) {
+    const found = catalog.checkpoints({ dirHash: context.identity.dirHash })[Number(newest[1] ?? 0)];
+    return found ?? notFound(name);
+  }
+  const upper = name.toUpperCase();
+  if (isUlid(upper)) return catalog.checkpoint(upper as CheckpointId) ?? notFound(name);
+  if (name.length < MIN_AFFIX) {
+    throw new WaymarkError('CHECKPOINT_NOT_FOUND', `No checkpoint is named "${name}"`, {
+      hint: `Use a checkpoint id, at least ${MIN_AFFIX} of its first or last characters, "@", or a session and its number`,
+    });
+  }
+  const lower = name.toLowerCase();
+  const matches = catalog
+    .checkpoints()
+    .filter(
+      ({ id, engine, sandboxRef }) =>
+        id.startsWith(upper) || id.endsWith(upper) || (engine === 'git' && sandboxRef.startsWith(lower)),
+    );
+  const [only, second] = matches;
+  if (only === undefined) return notFound(name);
+  if (second === undefined) return only;
+  throw new WaymarkError('AMBIGUOUS_ID', `"${name}" means ${matches.length} checkpoints`, {
+    hint: `Give more characters: ${matches
+      .slice(0, 5)
+      .map(({ id }) => id)
+      .join(', ')}${matches.length > 5 ? ', …' : ''}`,
+    details: { matches: matches.map(({ id }) => id) },
+  });
+}
+
+function inSession(context: WorkspaceContext, session: string, seq: number): Checkpoint {
+  const id = parseSessionId(session);
+  if (context.catalog.session(id) === undefined) {
+    throw new WaymarkError('SESSION_NOT_FOUND', `No session is named "${session}"`, {
+      hint: 'See: waymark checkpoints list',
+    });
+  }
+  const found = context.catalog.checkpointAt(id, seq);
+  return found ?? notFound(`${session} ${seq}`);
+}
+
+function notFound(name: string): never {
+  throw new WaymarkError('CHECKPOINT_NOT_FOUND', `No checkpoint is named "${name}"`, {
+    hint: 'See: waymark checkpoints list',
+  });
+}

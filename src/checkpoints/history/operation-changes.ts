@@ -1,0 +1,88 @@
+import type { Checkpoint } from '../../domain/checkpoint.ts';
+import { makesPartial } from '../../domain/coverage.ts';
+import { changesOf, pairNodes } from '../../domain/diff.ts';
+import { WaymarkError } from '../../domain/errors.ts';
+import type { Operation, PathChange } from '../../domain/operation.ts';
+import { isStored, type NodePair, type Skip } from '../../domain/snapshot.ts';
+import type { HomeContext } from '../workspace/home-context.ts';
+import { openSnapshot } from './open-snapshot.ts';
+
+/**
+ * What an operation changed, with both states of each path: as recorded, or as its two checkpoints differ.
+ *
+ * @throws WaymarkError `UNDO_IMPOSSIBLE` where one of the two is not known
+ */
+export async function operationChanges(
+  context: HomeContext,
+  operation: Operation,
+): Promise<readonly PathChange[]> {
+  const recorded = context.catalog.changes(operation.id);
+  if (recorded !== undefined) return recorded;
+  const before = operation.before === null ? undefined : context.catalog.checkpoint(operation.before);
+  const after = operation.after === null ? undefined : context.catalog.checkpoint(operation.after);
+  if (before !== undefined && after !== undefined) return await changesBetween(context, before, after);
+  const missing = before === undefined ? 'before' : 'after';
+  throw new WaymarkError(
+    'UNDO_IMPOSSIBLE',
+    `Operation ${operation.id} (${operation.kind}) has no checkpoint of its state ${missing} it`,
+    {
+      hint:
+        before === undefined
+          ? 'See: waymark checkpoints list'
+          : `Take the whole workspace back instead: waymark checkpoints restore ${before.sessionId} ${before.seq}`,
+    },
+  );
+}
+
+/**
+ * Paths that an operation changed although one of its two checkpoints did not store them: something that was ignored or too large gave way to
+ * something else, or the other way round. They can't be taken back.
+ */
+export async function unknownChanges(context: HomeContext, operation: Operation): Promise<readonly Skip[]> {
+  const before = operation.before === null ? undefined : context.catalog.checkpoint(operation.before);
+  const after = operation.after === null ? undefined : context.catalog.checkpoint(operation.after);
+  if (before === undefined || after === undefined) return [];
+  return await unheldChanges(context, before, after);
+}
+
+/** Paths that changed between two checkpoints and of which one of the two states is not held. */
+export async function unheldChanges(
+  context: HomeContext,
+  before: Checkpoint,
+  after: Checkpoint,
+): Promise<readonly Skip[]> {
+  return [...(await pairsBetween(context, before, after))].flatMap(({ path, from, to }) => {
+    const state = from?.kind === 'observed' ? 'before' : 'after';
+    const unheld = state === 'before' ? from : to;
+    const other = state === 'before' ? to : from;
+    if (unheld?.kind !== 'observed') return [];
+    // What rules leave out comes and goes; it only matters where it gave way to something that is held, or the other way round.
+    if (!isStored(other) && !makesPartial(unheld.reason)) return [];
+    return [{ path, reason: 'conflict', detail: `What it was ${state} is not held (${unheld.reason})` }];
+  });
+}
+
+/** The paths on which two checkpoints differ and that both know. */
+export async function changesBetween(
+  context: HomeContext,
+  before: Checkpoint,
+  after: Checkpoint,
+): Promise<readonly PathChange[]> {
+  return pathChanges(await pairsBetween(context, before, after));
+}
+
+async function pairsBetween(
+  context: HomeContext,
+  before: Checkpoint,
+  after: Checkpoint,
+): Promise<Iterable<NodePair>> {
+  const from = await openSnapshot(context, before);
+  const to = await openSnapshot(context, after);
+  return from.store === to.store
+    ? from.store.diff(from.view, to.view)
+    : pairNodes(from.view.nodes(), to.view.nodes());
+}
+
+export function pathChanges(pairs: Iterable<NodePair>): readonly PathChange[] {
+  return [...changesOf(pairs)].map(({ path, from, to }) => ({ path, before: from, after: to }));
+}

@@ -1,0 +1,37 @@
+import type { Checkpoint } from '../../domain/checkpoint.ts';
+import { WaymarkError } from '../../domain/errors.ts';
+import { journaledCheckpoints } from '../../restore/journal.ts';
+import type { CheckpointName } from '../api.ts';
+import { findCheckpoint } from '../history/find-checkpoint.ts';
+import type { WorkspaceContext } from '../workspace/home-context.ts';
+import { dropCheckpoints } from './drop-checkpoints.ts';
+
+/**
+ * Deletes one checkpoint's record; its content is freed by the next prune.
+ *
+ * @throws WaymarkError `CHECKPOINT_IN_USE` for a pinned one, one that an interrupted restore needs, or the start of an open run
+ */
+export async function deleteCheckpoint(context: WorkspaceContext, name: CheckpointName): Promise<Checkpoint> {
+  const checkpoint = findCheckpoint(context, name);
+  const use = useOf(context, checkpoint);
+  if (use !== undefined)
+    throw new WaymarkError('CHECKPOINT_IN_USE', `Checkpoint ${checkpoint.id} ${use.why}`, { hint: use.hint });
+  const store = context.store(checkpoint.engine, checkpoint.workspace);
+  await using _hold = await store.hold('shared', 30_000);
+  await dropCheckpoints(context, [checkpoint]);
+  return checkpoint;
+}
+
+function useOf(
+  context: WorkspaceContext,
+  { id, pinned }: Checkpoint,
+): { readonly why: string; readonly hint: string } | undefined {
+  if (pinned) return { why: 'is pinned', hint: `First: waymark checkpoints unpin ${id}` };
+  if ([...journaledCheckpoints(context.layout)].includes(id)) {
+    return { why: 'is needed by an interrupted restore', hint: 'First: waymark recover' };
+  }
+  if (context.catalog.openRuns().some(({ runStart }) => runStart === id)) {
+    return { why: 'is the start of a run that is going on', hint: 'Wait until the run has ended' };
+  }
+  return undefined;
+}

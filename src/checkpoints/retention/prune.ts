@@ -1,0 +1,72 @@
+import { WaymarkError } from '../../domain/errors.ts';
+import type { CheckpointId } from '../../domain/ids.ts';
+import type { CollectReport } from '../../stores/snapshot-store.ts';
+import type { PruneOptions, PruneReport } from '../api.ts';
+import type { WorkspaceContext } from '../workspace/home-context.ts';
+import { choosePruned, type Dropped } from './choose-pruned.ts';
+import { collect } from './collect.ts';
+import { dropCheckpoints } from './drop-checkpoints.ts';
+import { RETENTION_PAUSED } from './keep-input.ts';
+import { sweep } from './sweep.ts';
+
+const PATIENCE_MS = 30_000;
+/** Lock files nobody holds and that are older than this go, ms. */
+const LOCK_AGE_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * Drops what retention, age and the store's size no longer keep, over the whole home, and frees the content. A dry run reports the same and
+ * changes nothing.
+ */
+export async function prune(context: WorkspaceContext, options: PruneOptions): Promise<PruneReport> {
+  const dryRun = options.dryRun ?? false;
+  if (options.orphans && !dryRun) await agree(context, options);
+  if (!dryRun) await sweep(context);
+  const stores = context.existingStores();
+  const dropped = (await choosePruned(context, options.orphans ?? false)).filter(({ checkpoint }) =>
+    stores.includes(context.store(checkpoint.engine, checkpoint.workspace)),
+  );
+  const reports: CollectReport[] = [];
+  for (const store of stores) {
+    await using _hold = await store.hold('exclusive', PATIENCE_MS);
+    const own = dropped
+      .map(({ checkpoint }) => checkpoint)
+      .filter(({ engine, workspace }) => context.store(engine, workspace) === store);
+    // Before their records go: what these take is freed, too.
+    const bytesBefore = (await store.size()).bytes;
+    if (!dryRun) await dropCheckpoints(context, own);
+    const assumeGone = new Set<CheckpointId>(own.map(({ id }) => id));
+    const report = await collect(context, store, { minAgeMs: 0, thorough: true, dryRun, assumeGone });
+    reports.push({ ...report, bytesBefore });
+  }
+  if (!dryRun) {
+    context.locks.sweep(context.clock.now() - LOCK_AGE_MS);
+    context.catalog.setNote(RETENTION_PAUSED, undefined);
+    context.catalog.compact();
+  }
+  return total(dryRun, dropped, reports);
+}
+
+async function agree(context: WorkspaceContext, options: PruneOptions): Promise<void> {
+  const preview = await prune(context, { ...options, dryRun: true });
+  if (options.confirm === undefined) {
+    throw new WaymarkError(
+      'CONFIRMATION_REQUIRED',
+      `Pruning with missing workspaces drops ${preview.dropped.length} checkpoints`,
+      { hint: 'Look with --dry-run first; in scripts use --yes' },
+    );
+  }
+  if (!(await options.confirm(preview))) throw new WaymarkError('DECLINED', 'Declined: nothing was pruned');
+}
+
+function total(dryRun: boolean, dropped: readonly Dropped[], reports: readonly CollectReport[]): PruneReport {
+  const bytesBefore = reports.reduce((sum, report) => sum + report.bytesBefore, 0);
+  const bytesAfter = reports.reduce((sum, report) => sum + report.bytesAfter, 0);
+  return {
+    dryRun,
+    dropped,
+    bytesFreed: Math.max(0, bytesBefore - bytesAfter),
+    bytesBefore,
+    bytesAfter,
+    problems: reports.flatMap(({ blockedBy }) => blockedBy),
+  };
+}

@@ -1,0 +1,67 @@
+import type { Checkpoint } from '../../domain/checkpoint.ts';
+import { WaymarkError } from '../../domain/errors.ts';
+import type { RelPath } from '../../domain/rel-path.ts';
+import { isStored } from '../../domain/snapshot.ts';
+import { matchSelection } from '../../restore/match-selection.ts';
+import type { Workspace } from '../api.ts';
+import { openSnapshot } from '../history/open-snapshot.ts';
+import type { WorkspaceContext } from '../workspace/home-context.ts';
+import { lockWorkspace } from '../workspace/workspace-lock.ts';
+import { collect } from './collect.ts';
+
+type Found = Awaited<ReturnType<Workspace['purge']>>;
+
+/** Removes a path, or all that match a glob, from every checkpoint of the workspace, and frees the content. */
+export async function purge(
+  context: WorkspaceContext,
+  path: string,
+  confirm: Parameters<Workspace['purge']>[1],
+): Promise<Found> {
+  const affected = await holding(context, path);
+  const paths = [...new Set(affected.flatMap(({ paths }) => paths))].sort();
+  if (affected.length === 0)
+    throw new WaymarkError('PATH_NOT_FOUND', `No checkpoint of ${context.identity.path} holds ${path}`);
+  if (!(await confirm({ checkpoints: affected.length, paths })))
+    throw new WaymarkError('DECLINED', 'Declined: nothing was purged');
+  using _workspace = await lockWorkspace(context.locks, context.identity.path, 'exclusive', 10_000);
+  let bytesFreed = 0;
+  const gone = new Set(paths);
+  for (const [store, group] of Map.groupBy(affected, ({ checkpoint }) =>
+    context.store(checkpoint.engine, checkpoint.workspace),
+  )) {
+    await using _store = await store.hold('exclusive', 30_000);
+    const rewritten = await store.purge(
+      group.map(({ checkpoint }) => checkpoint),
+      (stored) => gone.has(stored),
+    );
+    for (const { record, ...place } of rewritten) context.catalog.replacePurged({ ...record, ...place });
+    const report = await collect(context, store, { minAgeMs: 0, thorough: true, dryRun: false });
+    bytesFreed += report.bytesBefore - report.bytesAfter;
+  }
+  return { checkpoints: affected.length, paths, bytesFreed };
+}
+
+async function holding(
+  context: WorkspaceContext,
+  path: string,
+): Promise<readonly { readonly checkpoint: Checkpoint; readonly paths: readonly RelPath[] }[]> {
+  const affected: { readonly checkpoint: Checkpoint; readonly paths: readonly RelPath[] }[] = [];
+  for (const checkpoint of context.catalog.checkpoints({ dirHash: context.identity.dirHash })) {
+    const store = context.store(checkpoint.engine, checkpoint.workspace);
+    await using _hold = await store.hold('shared', 30_000);
+    const { view } = await openSnapshot(context, checkpoint);
+    const paths = storedMatches(view, path);
+    if (paths.length > 0) affected.push({ checkpoint, paths });
+  }
+  return affected;
+}
+
+function storedMatches(view: Parameters<typeof matchSelection>[1][number], path: string): readonly RelPath[] {
+  try {
+    const matches = matchSelection([path], [view]);
+    return [...view.nodes()].flatMap(([stored, node]) => (isStored(node) && matches(stored) ? [stored] : []));
+  } catch (error) {
+    if (error instanceof WaymarkError && error.code === 'PATH_NOT_FOUND') return [];
+    throw error;
+  }
+}

@@ -1,0 +1,93 @@
+import { WaymarkError } from '../../domain/errors.ts';
+import type { OperationId } from '../../domain/ids.ts';
+import type { Operation } from '../../domain/operation.ts';
+import type { WorkspaceContext } from '../workspace/home-context.ts';
+
+/** Operations already taken back: by an undo that finished and was not itself taken back by a redo. */
+export function takenBack(
+  context: WorkspaceContext,
+  operations: readonly Operation[],
+): ReadonlySet<OperationId> {
+  const finished = operations.filter(({ status }) => status === 'done');
+  const redone = new Set(finished.filter(({ kind }) => kind === 'redo').map(({ takesBack }) => takesBack));
+  const undos = finished.filter(({ id, kind }) => kind === 'undo' && !redone.has(id));
+  return new Set(
+    undos.flatMap(({ id, takesBack }) => (takesBack === null ? notedTargets(context, id) : [takesBack])),
+  );
+}
+
+/** Notes which operations the undo of a whole session took back. */
+export function noteTargets(
+  context: WorkspaceContext,
+  undo: OperationId,
+  targets: readonly OperationId[],
+): void {
+  context.catalog.setNote(`takes-back:${undo}`, targets.join(' '));
+}
+
+function notedTargets(context: WorkspaceContext, undo: OperationId): readonly OperationId[] {
+  return (context.catalog.note(`takes-back:${undo}`)?.split(' ') ?? []) as OperationId[];
+}
+
+/** The operation to undo: the named one, else the newest run, restore or apply that is not undone. */
+export function operationToUndo(context: WorkspaceContext, name: string | undefined): Operation {
+  const operations = context.catalog.operations({ dirHash: context.identity.dirHash });
+  const undone = takenBack(context, operations);
+  if (name !== undefined) return named(context, operations, undone, name);
+  const newest = operations.find(({ id, kind, status }) => isUndoable(kind, status) && !undone.has(id));
+  if (newest !== undefined) return newest;
+  throw new WaymarkError('NOTHING_TO_UNDO', `Nothing to undo in ${context.identity.path}`, {
+    hint: 'To go back to a checkpoint: waymark checkpoints restore',
+  });
+}
+
+/** The undo to redo: the newest that was not redone, with the operations it took back. */
+export function operationToRedo(context: WorkspaceContext): Operation {
+  const operations = context.catalog.operations({ dirHash: context.identity.dirHash });
+  const redone = new Set(
+    operations
+      .filter(({ kind, status }) => kind === 'redo' && status === 'done')
+      .map(({ takesBack }) => takesBack),
+  );
+  const newest = operations.find(
+    ({ id, kind, status }) => kind === 'undo' && status === 'done' && !redone.has(id),
+  );
+  if (newest !== undefined) return newest;
+  throw new WaymarkError('NOTHING_TO_UNDO', `Nothing to redo in ${context.identity.path}`);
+}
+
+function named(
+  context: WorkspaceContext,
+  operations: readonly Operation[],
+  undone: ReadonlySet<OperationId>,
+  name: string,
+): Operation {
+  const upper = name.toUpperCase();
+  const matches = operations.filter(
+    ({ id, runId }) =>
+      id === upper || (upper.length >= 6 && (id.startsWith(upper) || id.endsWith(upper))) || runId === name,
+  );
+  const [only, second] = matches.filter(({ kind }) => kind !== 'undo' && kind !== 'redo');
+  if (only === undefined) {
+    throw new WaymarkError(
+      'OPERATION_NOT_FOUND',
+      `No operation of ${context.identity.path} to undo is named "${name}"`,
+      {
+        hint: 'See: waymark operations',
+      },
+    );
+  }
+  if (second !== undefined)
+    throw new WaymarkError('AMBIGUOUS_ID', `"${name}" means ${matches.length} operations`);
+  if (undone.has(only.id))
+    throw new WaymarkError('NOTHING_TO_UNDO', `Operation ${only.id} is already undone`);
+  if (only.status === 'open')
+    throw new WaymarkError('UNDO_IMPOSSIBLE', `Operation ${only.id} is still going on`);
+  return only;
+}
+
+/** An interrupted run may have changed anything; an interrupted restore was brought to one of its ends and is no step of its own. */
+function isUndoable(kind: Operation['kind'], status: Operation['status']): boolean {
+  if (kind === 'run') return status !== 'open';
+  return (kind === 'restore' || kind === 'apply') && status === 'done';
+}

@@ -1,0 +1,183 @@
+import type { Checkpoint, EngineName } from '../../domain/checkpoint.ts';
+import { WaymarkError } from '../../domain/errors.ts';
+import type { OperationId } from '../../domain/ids.ts';
+import { parseSessionId } from '../../domain/ids.ts';
+import type { Operation, PathChange } from '../../domain/operation.ts';
+import { overlayView } from '../../domain/overlay-view.ts';
+import { comparePaths } from '../../domain/rel-path.ts';
+import { isStored, type Skip } from '../../domain/snapshot.ts';
+import { planUndo } from '../../restore/plan-undo.ts';
+import type { SnapshotStore } from '../../stores/snapshot-store.ts';
+import { compileScope } from '../../workspace/scope/scope.ts';
+import type { RestoreResult, UndoOptions } from '../api.ts';
+import { presentState } from '../capture/present.ts';
+import { operationChanges, unknownChanges } from '../history/operation-changes.ts';
+import { changeWorkspace } from '../restore/change-workspace.ts';
+import { lookAtPaths } from '../restore/look-at-paths.ts';
+import { planAroundUnseen } from '../restore/plan-around-unseen.ts';
+import type { Prepared } from '../restore/restore-preparation.ts';
+import { endDeadRuns } from '../retention/sweep.ts';
+import type { WorkspaceContext } from '../workspace/home-context.ts';
+import { requireOwn } from '../workspace/require-own.ts';
+import { noteTargets, operationToRedo, operationToUndo } from './choose-operation.ts';
+import { sessionChanges, sessionOperations } from './session-changes.ts';
+
+/** What is to be taken back: path by path from `after` to `before`. */
+interface TakeBack {
+  readonly kind: 'undo' | 'redo';
+  readonly takesBack: OperationId | null;
+  readonly description: string;
+  readonly operation: Operation | undefined;
+  /** holds every `before` */
+  readonly engine: EngineName;
+  readonly changes: (store: SnapshotStore) => Promise<readonly PathChange[]>;
+  /** What changed too and can't be taken back, as one of the two states was not stored. */
+  readonly unknown?: () => Promise<readonly Skip[]>;
+}
+
+/** Takes back one operation, or a whole session's, where the workspace still is as it left it. */
+export async function undo(context: WorkspaceContext, options: UndoOptions): Promise<RestoreResult> {
+  if (options.session !== undefined && options.operation === undefined) {
+    const session = parseSessionId(options.session);
+    const targets = sessionOperations(context, session);
+    const result = await takeBack(context, options, {
+      kind: 'undo',
+      takesBack: null,
+      description: `session ${session}`,
+      operation: undefined,
+      engine: engineOfSession(context, session, options.force),
+      changes: (store) => sessionChanges(context, store, session),
+    });
+    if (result.operationId !== null)
+      noteTargets(
+        context,
+        result.operationId,
+        targets.map(({ id }) => id),
+      );
+    return result;
+  }
+  endDeadRuns(context);
+  const operation = operationToUndo(context, options.operation);
+  return await takeBack(context, options, {
+    kind: 'undo',
+    takesBack: operation.id,
+    description: `${operation.kind} ${operation.id}`,
+    operation,
+    engine: beforeOf(context, operation, options.force).engine,
+    changes: () => operationChanges(context, operation),
+    unknown: () => unknownChanges(context, operation),
+  });
+}
+
+/** Takes back the newest undo that was not redone. */
+export async function redo(
+  context: WorkspaceContext,
+  options: Omit<UndoOptions, 'operation' | 'session'>,
+): Promise<RestoreResult> {
+  const operation = operationToRedo(context);
+  return await takeBack(context, options, {
+    kind: 'redo',
+    takesBack: operation.id,
+    description: `undo ${operation.id}`,
+    operation,
+    engine: beforeOf(context, operation, options.force).engine,
+    changes: () => operationChanges(context, operation),
+  });
+}
+
+async function takeBack(
+  context: WorkspaceContext,
+  options: UndoOptions,
+  what: TakeBack,
+): Promise<RestoreResult> {
+  const store = context.store(what.engine, context.identity);
+  const { session: _session, ...rest } = options;
+  const result = await changeWorkspace(context, store, {
+    kind: what.kind,
+    target: undefined,
+    takesBack: what.takesBack,
+    description: what.description,
+    reason: 'pre-restore-safety',
+    prepare: () => prepareUndo(context, store, what, options),
+    preview: async (plan) => ({
+      kind: what.kind,
+      plan,
+      target: undefined,
+      operation: what.operation,
+      warnings: [],
+      verifyCommand: undefined,
+    }),
+    options: rest,
+  });
+  return { ...result, messages: messagesFor(what, result) };
+}
+
+async function prepareUndo(
+  context: WorkspaceContext,
+  store: SnapshotStore,
+  what: TakeBack,
+  options: UndoOptions,
+): Promise<Prepared> {
+  const changes = await what.changes(store);
+  const present = await presentState(context, store);
+  const scope = compileScope(present.view.rules);
+  const unseen = changes
+    .map(({ path }) => path)
+    .filter((path) => !isStored(present.view.get(path)) && !scope.isSecret(path));
+  const edits = new Map([...present.view.edits, ...lookAtPaths(context.identity.path, present, unseen)]);
+  const view = overlayView(present.view.base, edits, present.view.rules, present.view.truncated);
+  const plan = planAroundUnseen(context.identity.path, view, (now) =>
+    planUndo({
+      changes,
+      present: now,
+      selection: { paths: options.paths ?? [] },
+      force: options.force ?? false,
+      isSecret: (path) => scope.isSecret(path),
+    }),
+  );
+  const lost = (await what.unknown?.()) ?? [];
+  const skips = [...plan.skips, ...lost].sort((a, b) => comparePaths(a.path, b.path));
+  return { plan: { ...plan, skips }, view, draft: present.draft };
+}
+
+function beforeOf(context: WorkspaceContext, operation: Operation, force = false): Checkpoint {
+  const before = operation.before === null ? undefined : context.catalog.checkpoint(operation.before);
+  if (before !== undefined) {
+    requireOwn(context, before, force);
+    return before;
+  }
+  throw new WaymarkError(
+    'UNDO_IMPOSSIBLE',
+    `Operation ${operation.id} (${operation.kind}) has no checkpoint of its state before it`,
+    {
+      hint: 'See: waymark checkpoints list',
+    },
+  );
+}
+
+function engineOfSession(
+  context: WorkspaceContext,
+  session: ReturnType<typeof parseSessionId>,
+  force = false,
+): EngineName {
+  const [newest] = context.catalog.checkpoints({ sessionId: session, dirHash: context.identity.dirHash });
+  if (newest !== undefined) {
+    requireOwn(context, newest, force);
+    return newest.engine;
+  }
+  throw new WaymarkError(
+    'SESSION_NOT_FOUND',
+    `Session "${session}" has no checkpoint of ${context.identity.path}`,
+  );
+}
+
+function messagesFor(what: TakeBack, result: RestoreResult): readonly string[] {
+  if (result.dryRun) return ['Dry run: nothing was written'];
+  const done = what.kind === 'undo' ? 'Undid' : 'Redid';
+  if (result.safetyCheckpointId === null)
+    return [`Nothing to ${what.kind}: ${what.description} left nothing to take back`];
+  return [
+    `${done} ${what.description}: ${result.changes.length} ${result.changes.length === 1 ? 'path' : 'paths'}. ` +
+      `Safety checkpoint created at \`${result.safetyCheckpointId}\` — use this to undo the restore.`,
+  ];
+}
