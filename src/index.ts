@@ -1,4 +1,4 @@
-import type { Workspace } from './checkpoints/api.ts';
+import type { Workspace } from './checkpoints/api/workspace.ts';
 import { checkpointService, serviceContexts } from './checkpoints/checkpoint-service.ts';
 import { listCheckpoints } from './checkpoints/history/list-checkpoints.ts';
 import { doctor } from './checkpoints/stores/doctor.ts';
@@ -78,7 +78,17 @@ function openWorkspace(
   };
 }
 
-export type * from './checkpoints/api.ts';
+export type * from './checkpoints/api/checkpoints.ts';
+export type * from './checkpoints/api/diff.ts';
+export type * from './checkpoints/api/progress.ts';
+export type * from './checkpoints/api/restore.ts';
+export type * from './checkpoints/api/retention.ts';
+export type * from './checkpoints/api/runs.ts';
+export type * from './checkpoints/api/status.ts';
+export type * from './checkpoints/api/stores.ts';
+export type * from './checkpoints/api/waymark.ts';
+export type * from './checkpoints/api/workspace.ts';
+export type * from './checkpoints/api/worktrees.ts';
 export type { Checkpoint, CheckpointType, EngineName } from './domain/checkpoint.ts';
 export type { Coverage } from './domain/coverage.ts';
 export type { Change, ChangeAction, ChangeSummary } from './domain/diff.ts';

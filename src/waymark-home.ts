@@ -1,4 +1,4 @@
-import type { Waymark } from './checkpoints/api.ts';
+import type { Waymark } from './checkpoints/api/waymark.ts';
 import type { PlanService } from './plans/plan-service.ts';
 
 /** One `WAYMARK_HOME` with the plans in it. */

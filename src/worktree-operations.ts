@@ -1,4 +1,4 @@
-import type { Workspace } from './checkpoints/api.ts';
+import type { Workspace } from './checkpoints/api/workspace.ts';
 import type { ServiceContexts } from './checkpoints/checkpoint-service.ts';
 import type { WorktreeService } from './runs/worktree-service.ts';
 

@@ -1,6 +1,7 @@
 import { parseSessionId } from '../domain/ids.ts';
 import type { WorkspaceIdentity } from '../domain/workspace.ts';
-import type { Progress, Workspace } from './api.ts';
+import type { Progress } from './api/progress.ts';
+import type { Workspace } from './api/workspace.ts';
 import { createCheckpoint } from './capture/create-checkpoint.ts';
 import { proposeLimits } from './capture/propose-limits.ts';
 import { diffCheckpoints } from './diff/diff-checkpoints.ts';

@@ -1,5 +1,5 @@
 import { readJournal } from '../restore/journal.ts';
-import type { WorkspaceStatus } from './api.ts';
+import type { WorkspaceStatus } from './api/status.ts';
 import { retentionPaused } from './retention/keep-input.ts';
 import { prune } from './retention/prune.ts';
 import { liveClaims } from './workspace/claims.ts';

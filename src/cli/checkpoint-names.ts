@@ -1,4 +1,4 @@
-import type { CheckpointName } from '../checkpoints/api.ts';
+import type { CheckpointName } from '../checkpoints/api/checkpoints.ts';
 import { WaymarkError } from '../domain/errors.ts';
 
 export interface NamesAndRest {

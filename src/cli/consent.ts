@@ -1,4 +1,4 @@
-import type { Confirm, Preview } from '../checkpoints/api.ts';
+import type { Confirm, Preview } from '../checkpoints/api/restore.ts';
 import { summarize } from '../domain/diff.ts';
 import { WaymarkError } from '../domain/errors.ts';
 import type { CommandContext } from './context.ts';

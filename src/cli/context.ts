@@ -1,4 +1,5 @@
-import type { CheckpointName, Workspace } from '../checkpoints/api.ts';
+import type { CheckpointName } from '../checkpoints/api/checkpoints.ts';
+import type { Workspace } from '../checkpoints/api/workspace.ts';
 import type { ResolvedSettings } from '../config/settings.ts';
 import type { FileSystem } from '../platform/file-system.ts';
 import type { WaymarkHome } from '../waymark-home.ts';

@@ -1,4 +1,4 @@
-import type { WorktreeEnding } from '../checkpoints/api.ts';
+import type { WorktreeEnding } from '../checkpoints/api/worktrees.ts';
 import { withoutRepositoryVariables } from '../platform/repository-variables.ts';
 import type { CommandContext } from './context.ts';
 import { childEnvironment, runOptions } from './exec-options.ts';

@@ -1,4 +1,4 @@
-import type { RunOptions } from '../checkpoints/api.ts';
+import type { RunOptions } from '../checkpoints/api/runs.ts';
 import type { CommandContext } from './context.ts';
 import { given, type Options } from './options.ts';
 

@@ -1,4 +1,5 @@
-import type { Progress, Workspace } from '../checkpoints/api.ts';
+import type { Progress } from '../checkpoints/api/progress.ts';
+import type { Workspace } from '../checkpoints/api/workspace.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Work shorter than this shows nothing, ms. */

@@ -1,4 +1,4 @@
-import type { RestoreResult } from '../checkpoints/api.ts';
+import type { RestoreResult } from '../checkpoints/api/restore.ts';
 import { isWantedChange } from '../domain/wanted-change.ts';
 import { EXIT } from './exit-status.ts';
 import { restoreJson } from './json/restore-json.ts';

@@ -1,4 +1,4 @@
-import type { RunContext, RunResult } from '../checkpoints/api.ts';
+import type { RunContext, RunResult } from '../checkpoints/api/runs.ts';
 import { makesPartial } from '../domain/coverage.ts';
 import { quotePath } from '../domain/rel-path.ts';
 import type { SkipReason } from '../domain/snapshot.ts';

@@ -1,4 +1,5 @@
-import type { RunResult, WorktreeEnding } from '../checkpoints/api.ts';
+import type { RunResult } from '../checkpoints/api/runs.ts';
+import type { WorktreeEnding } from '../checkpoints/api/worktrees.ts';
 import type { Format } from './format.ts';
 import { pathJson } from './json/path-json.ts';
 import { changesText, runJson, say } from './run-summary.ts';

@@ -1,4 +1,4 @@
-import type { Confirm } from '../checkpoints/api.ts';
+import type { Confirm } from '../checkpoints/api/restore.ts';
 import { presentState } from '../checkpoints/capture/present.ts';
 import { readSide } from '../checkpoints/history/read-side.ts';
 import { changeWorkspace } from '../checkpoints/restore/change-workspace.ts';

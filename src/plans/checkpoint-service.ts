@@ -1,4 +1,4 @@
-import type { Confirm } from '../checkpoints/api.ts';
+import type { Confirm } from '../checkpoints/api/restore.ts';
 import type { CheckpointType } from '../domain/checkpoint.ts';
 import type { ChangeAction } from '../domain/diff.ts';
 import type { CheckpointId, DecisionId, OperationId, PlanId } from '../domain/ids.ts';

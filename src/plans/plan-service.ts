@@ -1,4 +1,5 @@
-import type { Confirm, DiffResult } from '../checkpoints/api.ts';
+import type { DiffResult } from '../checkpoints/api/diff.ts';
+import type { Confirm } from '../checkpoints/api/restore.ts';
 import type { Checkpoint } from '../domain/checkpoint.ts';
 import type { CorrectionAttempt, CorrectionMode, Decision } from '../domain/decision.ts';
 import type { DirHash } from '../domain/ids.ts';

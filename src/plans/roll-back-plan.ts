@@ -1,4 +1,4 @@
-import type { Confirm } from '../checkpoints/api.ts';
+import type { Confirm } from '../checkpoints/api/restore.ts';
 import { restoreCheckpoint } from '../checkpoints/restore/restore-checkpoint.ts';
 import type { DecisionMark } from '../domain/decision.ts';
 import { WaymarkError } from '../domain/errors.ts';

@@ -1,4 +1,4 @@
-import type { Confirm, RestoreResult } from '../checkpoints/api.ts';
+import type { Confirm, RestoreResult } from '../checkpoints/api/restore.ts';
 import type { CheckpointId } from '../domain/ids.ts';
 import type { PathChange } from '../domain/operation.ts';
 import type { Plan } from '../domain/plan.ts';

@@ -1,4 +1,4 @@
-import type { CreateOptions, CreateResult } from '../checkpoints/api.ts';
+import type { CreateOptions, CreateResult } from '../checkpoints/api/checkpoints.ts';
 import type { WorkspaceContext } from '../checkpoints/workspace/home-context.ts';
 
 /**

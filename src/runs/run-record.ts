@@ -1,4 +1,4 @@
-import type { RunOptions } from '../checkpoints/api.ts';
+import type { RunOptions } from '../checkpoints/api/runs.ts';
 import { claimLock, dropClaim } from '../checkpoints/workspace/claims.ts';
 import type { WorkspaceContext } from '../checkpoints/workspace/home-context.ts';
 import { refuseWithJournal } from '../checkpoints/workspace/refuse-with-journal.ts';

@@ -1,4 +1,5 @@
-import type { CreateOptions, CreateResult, RunContext, RunOptions, RunResult } from '../checkpoints/api.ts';
+import type { CreateOptions, CreateResult } from '../checkpoints/api/checkpoints.ts';
+import type { RunContext, RunOptions, RunResult } from '../checkpoints/api/runs.ts';
 import { createCheckpoint } from '../checkpoints/capture/create-checkpoint.ts';
 import { changesBetween, unheldChanges } from '../checkpoints/history/operation-changes.ts';
 import { newSessionId, useSession } from '../checkpoints/sessions/session.ts';

@@ -1,4 +1,5 @@
-import type { Confirm, WorktreeApplyOptions, WorktreeApplyResult } from '../checkpoints/api.ts';
+import type { Confirm } from '../checkpoints/api/restore.ts';
+import type { WorktreeApplyOptions, WorktreeApplyResult } from '../checkpoints/api/worktrees.ts';
 import { presentState } from '../checkpoints/capture/present.ts';
 import { readSide } from '../checkpoints/history/read-side.ts';
 import { changeWorkspace } from '../checkpoints/restore/change-workspace.ts';

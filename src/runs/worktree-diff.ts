@@ -1,4 +1,4 @@
-import type { WorktreeDiff, WorktreePaths } from '../checkpoints/api.ts';
+import type { WorktreeDiff, WorktreePaths } from '../checkpoints/api/worktrees.ts';
 import { pairsToPresent, presentState } from '../checkpoints/capture/present.ts';
 import { formatPatch } from '../checkpoints/diff/format-patch.ts';
 import { readSide } from '../checkpoints/history/read-side.ts';

@@ -1,4 +1,4 @@
-import type { WorktreeEnding } from '../checkpoints/api.ts';
+import type { WorktreeEnding } from '../checkpoints/api/worktrees.ts';
 import { createCheckpoint } from '../checkpoints/capture/create-checkpoint.ts';
 import type { WorkspaceContext } from '../checkpoints/workspace/home-context.ts';
 import type { Checkpoint } from '../domain/checkpoint.ts';

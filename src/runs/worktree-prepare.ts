@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import type { WorktreeRunOptions } from '../checkpoints/api.ts';
+import type { WorktreeRunOptions } from '../checkpoints/api/worktrees.ts';
 import type { WorkspaceContext } from '../checkpoints/workspace/home-context.ts';
 import { WaymarkError } from '../domain/errors.ts';
 import { createWorktree, type Worktree } from '../worktree/create-worktree.ts';

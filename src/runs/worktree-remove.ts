@@ -1,5 +1,5 @@
 import { lstatSync } from 'node:fs';
-import type { WorktreeRemoval, WorktreeRemoveOptions } from '../checkpoints/api.ts';
+import type { WorktreeRemoval, WorktreeRemoveOptions } from '../checkpoints/api/worktrees.ts';
 import { createCheckpoint } from '../checkpoints/capture/create-checkpoint.ts';
 import { sweep } from '../checkpoints/retention/sweep.ts';
 import { claimLock, refuseDuringRun } from '../checkpoints/workspace/claims.ts';

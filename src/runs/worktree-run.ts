@@ -1,10 +1,10 @@
+import type { RunResult } from '../checkpoints/api/runs.ts';
 import type {
-  RunResult,
   WorktreeEnding,
   WorktreeRunContext,
   WorktreeRunOptions,
   WorktreeRunResult,
-} from '../checkpoints/api.ts';
+} from '../checkpoints/api/worktrees.ts';
 import { sweep } from '../checkpoints/retention/sweep.ts';
 import type { WorkspaceContext } from '../checkpoints/workspace/home-context.ts';
 import { refuseWithJournal } from '../checkpoints/workspace/refuse-with-journal.ts';

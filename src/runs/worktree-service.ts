@@ -1,4 +1,5 @@
-import type { Workspace, WorktreeListing } from '../checkpoints/api.ts';
+import type { Workspace } from '../checkpoints/api/workspace.ts';
+import type { WorktreeListing } from '../checkpoints/api/worktrees.ts';
 import type { ServiceContexts } from '../checkpoints/checkpoint-service.ts';
 import type { WorkspaceContext } from '../checkpoints/workspace/home-context.ts';
 import type { OperationStatus } from '../domain/operation.ts';

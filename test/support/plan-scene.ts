@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { stringify } from 'yaml';
-import type { Waymark, Workspace } from '../../src/checkpoints/api.ts';
+import type { Waymark } from '../../src/checkpoints/api/waymark.ts';
+import type { Workspace } from '../../src/checkpoints/api/workspace.ts';
 import { openWaymark } from '../../src/index.ts';
 import { type OpenHome, openHome } from '../../src/open-home.ts';
 import type { OpenOptions } from '../../src/open-options.ts';

@@ -5,7 +5,7 @@ import { parseRelPath } from '../../domain/rel-path.ts';
 import { readJournal } from '../../restore/journal.ts';
 import type { SnapshotStore } from '../../stores/snapshot-store.ts';
 import type { ScopeSource } from '../../workspace/observation.ts';
-import type { CreateOptions, CreateResult } from '../api.ts';
+import type { CreateOptions, CreateResult } from '../api/checkpoints.ts';
 import { retainAfterCapture } from '../retention/retain.ts';
 import { useSession } from '../sessions/session.ts';
 import { startOfSession } from '../sessions/start-of-session.ts';

@@ -1,7 +1,7 @@
 import { WaymarkError } from '../../domain/errors.ts';
 import type { RelPath } from '../../domain/rel-path.ts';
 import type { Limits } from '../../domain/rules.ts';
-import type { ScopeProposal } from '../api.ts';
+import type { ScopeProposal } from '../api/status.ts';
 import type { WorkspaceContext } from '../workspace/home-context.ts';
 import { liveScope } from '../workspace/live-scope.ts';
 import { observe } from './present.ts';

@@ -1,7 +1,7 @@
 import { changesOf, pairNodes, summarize } from '../../domain/diff.ts';
 import type { NodePair, Skip } from '../../domain/snapshot.ts';
 import { matchSelection } from '../../restore/match-selection.ts';
-import type { DiffOptions, DiffResult } from '../api.ts';
+import type { DiffOptions, DiffResult } from '../api/diff.ts';
 import { pairsToPresent, presentState } from '../capture/present.ts';
 import { findCheckpoint } from '../history/find-checkpoint.ts';
 import { openSnapshot } from '../history/open-snapshot.ts';

@@ -1,4 +1,4 @@
-import type { DiffOptions } from '../api.ts';
+import type { DiffOptions } from '../api/diff.ts';
 import { readSide } from '../history/read-side.ts';
 import type { WorkspaceContext } from '../workspace/home-context.ts';
 import { diffCheckpoints } from './diff-checkpoints.ts';

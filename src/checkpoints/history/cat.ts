@@ -1,6 +1,6 @@
 import { WaymarkError } from '../../domain/errors.ts';
 import { encodeName, parseRelPath, quotePath } from '../../domain/rel-path.ts';
-import type { CheckpointName } from '../api.ts';
+import type { CheckpointName } from '../api/checkpoints.ts';
 import type { WorkspaceContext } from '../workspace/home-context.ts';
 import { findCheckpoint } from './find-checkpoint.ts';
 import { openSnapshot } from './open-snapshot.ts';

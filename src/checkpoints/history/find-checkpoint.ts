@@ -1,7 +1,7 @@
 import type { Checkpoint } from '../../domain/checkpoint.ts';
 import { WaymarkError } from '../../domain/errors.ts';
 import { type CheckpointId, isUlid, parseSessionId } from '../../domain/ids.ts';
-import type { CheckpointName } from '../api.ts';
+import type { CheckpointName } from '../api/checkpoints.ts';
 import type { WorkspaceContext } from '../workspace/home-context.ts';
 
 const NEWEST = /^@(?:~(\d{1,6}))?$/;

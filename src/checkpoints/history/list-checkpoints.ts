@@ -1,6 +1,6 @@
 import type { Checkpoint } from '../../domain/checkpoint.ts';
 import { type DirHash, type PlanId, parseSessionId, parseUlid, type RunId } from '../../domain/ids.ts';
-import type { ListFilter } from '../api.ts';
+import type { ListFilter } from '../api/checkpoints.ts';
 import type { HomeContext } from '../workspace/home-context.ts';
 
 /** Committed checkpoints, newest first, of one workspace or (undefined, or `everywhere`) of all; answered from the catalog. */

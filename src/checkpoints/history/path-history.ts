@@ -2,7 +2,7 @@ import { actionBetween } from '../../domain/diff.ts';
 import { WaymarkError } from '../../domain/errors.ts';
 import { parseRelPath, quotePath } from '../../domain/rel-path.ts';
 import { isStored, type SnapshotNode } from '../../domain/snapshot.ts';
-import type { PathVersion } from '../api.ts';
+import type { PathVersion } from '../api/checkpoints.ts';
 import type { WorkspaceContext } from '../workspace/home-context.ts';
 import { openSnapshot } from './open-snapshot.ts';
 

@@ -2,7 +2,7 @@ import { isWaymarkError } from '../../domain/errors.ts';
 import type { RelPath } from '../../domain/rel-path.ts';
 import type { Skip, SnapshotNode } from '../../domain/snapshot.ts';
 import type { StoreProblem } from '../../stores/snapshot-store.ts';
-import type { CheckpointName, ShowResult } from '../api.ts';
+import type { CheckpointName, ShowResult } from '../api/checkpoints.ts';
 import type { WorkspaceContext } from '../workspace/home-context.ts';
 import { findCheckpoint } from './find-checkpoint.ts';
 import { openSnapshot } from './open-snapshot.ts';

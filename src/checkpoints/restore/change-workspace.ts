@@ -8,7 +8,7 @@ import type { Skip } from '../../domain/snapshot.ts';
 import { isoTime } from '../../platform/clock.ts';
 import type { RestorePlan } from '../../restore/restore-plan.ts';
 import type { SnapshotStore } from '../../stores/snapshot-store.ts';
-import type { Confirm, Preview, RestoreResult } from '../api.ts';
+import type { Confirm, Preview, RestoreResult } from '../api/restore.ts';
 import { useSession } from '../sessions/session.ts';
 import { refuseDuringRun } from '../workspace/claims.ts';
 import type { WorkspaceContext } from '../workspace/home-context.ts';

@@ -7,7 +7,7 @@ import { isBelow } from '../../domain/rel-path.ts';
 import { isStored } from '../../domain/snapshot.ts';
 import { matchSelection } from '../../restore/match-selection.ts';
 import { materialize } from '../../restore/materialize.ts';
-import type { RestoreOptions, RestoreResult } from '../api.ts';
+import type { RestoreOptions, RestoreResult } from '../api/restore.ts';
 import { openSnapshot } from '../history/open-snapshot.ts';
 import type { WorkspaceContext } from '../workspace/home-context.ts';
 

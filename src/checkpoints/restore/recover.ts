@@ -10,7 +10,7 @@ import { closeJournal, readJournal } from '../../restore/journal.ts';
 import { recoverRestore } from '../../restore/recover.ts';
 import type { RestoreJournal } from '../../restore/restore-journal.ts';
 import type { SnapshotStore } from '../../stores/snapshot-store.ts';
-import type { RestoreResult } from '../api.ts';
+import type { RestoreResult } from '../api/restore.ts';
 import type { WorkspaceContext } from '../workspace/home-context.ts';
 import { lockWorkspace } from '../workspace/workspace-lock.ts';
 import { settle } from './execute-plan.ts';

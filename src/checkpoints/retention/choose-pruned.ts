@@ -2,7 +2,7 @@ import type { Checkpoint } from '../../domain/checkpoint.ts';
 import { shortestPrefix } from '../../domain/expiry.ts';
 import type { CheckpointId } from '../../domain/ids.ts';
 import type { SnapshotStore } from '../../stores/snapshot-store.ts';
-import type { PruneReport } from '../api.ts';
+import type { PruneReport } from '../api/retention.ts';
 import type { WorkspaceContext } from '../workspace/home-context.ts';
 import { orphanedRoots, rootClassifier } from '../workspace/root-state.ts';
 import { expiryOf } from './expire.ts';

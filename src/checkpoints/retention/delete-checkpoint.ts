@@ -1,7 +1,7 @@
 import type { Checkpoint } from '../../domain/checkpoint.ts';
 import { WaymarkError } from '../../domain/errors.ts';
 import { journaledCheckpoints } from '../../restore/journal.ts';
-import type { CheckpointName } from '../api.ts';
+import type { CheckpointName } from '../api/checkpoints.ts';
 import { findCheckpoint } from '../history/find-checkpoint.ts';
 import type { WorkspaceContext } from '../workspace/home-context.ts';
 import { dropCheckpoints } from './drop-checkpoints.ts';

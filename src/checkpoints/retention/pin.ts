@@ -1,5 +1,5 @@
 import type { Checkpoint } from '../../domain/checkpoint.ts';
-import type { CheckpointName } from '../api.ts';
+import type { CheckpointName } from '../api/checkpoints.ts';
 import { findCheckpoint } from '../history/find-checkpoint.ts';
 import type { WorkspaceContext } from '../workspace/home-context.ts';
 

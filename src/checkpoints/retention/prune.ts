@@ -1,7 +1,7 @@
 import { WaymarkError } from '../../domain/errors.ts';
 import type { CheckpointId } from '../../domain/ids.ts';
 import type { CollectReport } from '../../stores/snapshot-store.ts';
-import type { PruneOptions, PruneReport } from '../api.ts';
+import type { PruneOptions, PruneReport } from '../api/retention.ts';
 import type { WorkspaceContext } from '../workspace/home-context.ts';
 import { choosePruned, type Dropped } from './choose-pruned.ts';
 import { collect } from './collect.ts';

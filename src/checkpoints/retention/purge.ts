@@ -3,7 +3,7 @@ import { WaymarkError } from '../../domain/errors.ts';
 import type { RelPath } from '../../domain/rel-path.ts';
 import { isStored } from '../../domain/snapshot.ts';
 import { matchSelection } from '../../restore/match-selection.ts';
-import type { Workspace } from '../api.ts';
+import type { Workspace } from '../api/workspace.ts';
 import { openSnapshot } from '../history/open-snapshot.ts';
 import type { WorkspaceContext } from '../workspace/home-context.ts';
 import { lockWorkspace } from '../workspace/workspace-lock.ts';

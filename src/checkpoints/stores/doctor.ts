@@ -1,7 +1,7 @@
 import type { Checkpoint } from '../../domain/checkpoint.ts';
 import { openJournals, readJournal } from '../../restore/journal.ts';
 import type { StoredManifest } from '../../stores/snapshot-store.ts';
-import type { DoctorReport } from '../api.ts';
+import type { DoctorReport } from '../api/stores.ts';
 import { verifyCheckpoints } from '../history/verify-checkpoints.ts';
 import { sweep } from '../retention/sweep.ts';
 import type { HomeContext } from '../workspace/home-context.ts';

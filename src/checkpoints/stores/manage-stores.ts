@@ -1,7 +1,7 @@
 import { WaymarkError } from '../../domain/errors.ts';
 import type { DirHash } from '../../domain/ids.ts';
 import { listShadowStores, removeShadowStore } from '../../stores/shadow-git/manage-stores.ts';
-import type { RemoveStoreOptions, StoreRemoval, StoreSummary } from '../api.ts';
+import type { RemoveStoreOptions, StoreRemoval, StoreSummary } from '../api/stores.ts';
 import { collect } from '../retention/collect.ts';
 import { dropCheckpoints } from '../retention/drop-checkpoints.ts';
 import { refuseDuringRun } from '../workspace/claims.ts';

@@ -9,7 +9,7 @@ import { isStored, type Skip } from '../../domain/snapshot.ts';
 import { planUndo } from '../../restore/plan-undo.ts';
 import type { SnapshotStore } from '../../stores/snapshot-store.ts';
 import { compileScope } from '../../workspace/scope/scope.ts';
-import type { RestoreResult, UndoOptions } from '../api.ts';
+import type { RestoreResult, UndoOptions } from '../api/restore.ts';
 import { presentState } from '../capture/present.ts';
 import { operationChanges, unknownChanges } from '../history/operation-changes.ts';
 import { changeWorkspace } from '../restore/change-workspace.ts';

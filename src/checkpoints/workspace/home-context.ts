@@ -8,7 +8,7 @@ import type { Git } from '../../platform/git-process.ts';
 import type { HomeLayout } from '../../platform/home-layout.ts';
 import type { Locks } from '../../platform/lock.ts';
 import type { SnapshotStore } from '../../stores/snapshot-store.ts';
-import type { Progress } from '../api.ts';
+import type { Progress } from '../api/progress.ts';
 
 /** What every operation needs, built once by the composition root. */
 export interface HomeContext {

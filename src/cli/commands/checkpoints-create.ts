@@ -1,4 +1,4 @@
-import type { CreateResult } from '../../checkpoints/api.ts';
+import type { CreateResult } from '../../checkpoints/api/checkpoints.ts';
 import type { CommandModule } from '../command.ts';
 import { countText } from '../count-text.ts';
 import { EXIT } from '../exit-status.ts';

@@ -1,4 +1,4 @@
-import type { DiffOptions, DiffResult } from '../../checkpoints/api.ts';
+import type { DiffOptions, DiffResult } from '../../checkpoints/api/diff.ts';
 import { takeNames } from '../checkpoint-names.ts';
 import type { CommandModule } from '../command.ts';
 import type { CommandContext } from '../context.ts';

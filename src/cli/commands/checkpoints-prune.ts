@@ -1,4 +1,4 @@
-import type { PruneReport } from '../../checkpoints/api.ts';
+import type { PruneReport } from '../../checkpoints/api/retention.ts';
 import { formatByteSize } from '../../config/byte-size.ts';
 import type { CommandModule } from '../command.ts';
 import { ask } from '../consent.ts';

@@ -1,4 +1,4 @@
-import type { ShowResult } from '../../checkpoints/api.ts';
+import type { ShowResult } from '../../checkpoints/api/checkpoints.ts';
 import { formatByteSize } from '../../config/byte-size.ts';
 import { quotePath } from '../../domain/rel-path.ts';
 import { isStored, type SnapshotNode } from '../../domain/snapshot.ts';

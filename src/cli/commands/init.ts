@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ScopeProposal } from '../../checkpoints/api.ts';
+import type { ScopeProposal } from '../../checkpoints/api/status.ts';
 import { formatByteSize } from '../../config/byte-size.ts';
 import { CONFIG_FILE_NAME } from '../../config/config-file.ts';
 import { initialConfig, limitLines } from '../../config/initial-config.ts';

@@ -1,4 +1,4 @@
-import type { WorkspaceStatus } from '../../checkpoints/api.ts';
+import type { WorkspaceStatus } from '../../checkpoints/api/status.ts';
 import { formatByteSize } from '../../config/byte-size.ts';
 import { formatDuration } from '../../config/duration.ts';
 import type { ResolvedSettings, SettingOrigin } from '../../config/settings.ts';

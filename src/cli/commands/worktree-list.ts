@@ -1,4 +1,4 @@
-import type { WorktreeListing } from '../../checkpoints/api.ts';
+import type { WorktreeListing } from '../../checkpoints/api/worktrees.ts';
 import { formatByteSize } from '../../config/byte-size.ts';
 import type { CommandModule } from '../command.ts';
 import { worktreeJson } from '../json/worktree-json.ts';

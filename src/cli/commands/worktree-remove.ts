@@ -1,4 +1,4 @@
-import type { WorktreeRemoval } from '../../checkpoints/api.ts';
+import type { WorktreeRemoval } from '../../checkpoints/api/worktrees.ts';
 import type { CommandModule } from '../command.ts';
 import { worktreeRemovalJson } from '../json/worktree-json.ts';
 import { progressLine } from '../progress-line.ts';

@@ -1,4 +1,4 @@
-import type { DiffResult } from '../../checkpoints/api.ts';
+import type { DiffResult } from '../../checkpoints/api/diff.ts';
 import { skipJson } from './checkpoint-json.ts';
 import { entryJson } from './entry-json.ts';
 import { pathJson } from './path-json.ts';

@@ -1,4 +1,4 @@
-import type { RestoreResult } from '../../checkpoints/api.ts';
+import type { RestoreResult } from '../../checkpoints/api/restore.ts';
 import { skipJson } from './checkpoint-json.ts';
 import { pathJson } from './path-json.ts';
 

@@ -1,4 +1,4 @@
-import type { WorktreeDiff, WorktreeListing, WorktreeRemoval } from '../../checkpoints/api.ts';
+import type { WorktreeDiff, WorktreeListing, WorktreeRemoval } from '../../checkpoints/api/worktrees.ts';
 import { skipJson } from './checkpoint-json.ts';
 import { entryJson } from './entry-json.ts';
 import { pathJson } from './path-json.ts';

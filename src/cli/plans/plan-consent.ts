@@ -1,4 +1,4 @@
-import type { Confirm } from '../../checkpoints/api.ts';
+import type { Confirm } from '../../checkpoints/api/restore.ts';
 import { WaymarkError } from '../../domain/errors.ts';
 import { consentTo } from '../consent.ts';
 import type { CommandContext } from '../context.ts';
