@@ -97,6 +97,6 @@ export type { Operation, PathChange } from './domain/operation.ts';
 export * as reasons from './domain/reasons.ts';
 export type { Entry, Skip, SkipReason, SnapshotNode } from './domain/snapshot.ts';
 export type { OpenOptions } from './open-options.ts';
-export type * from './plans/checkpoint-service.ts';
+export type * from './plans/checkpoints/checkpoint-service.ts';
 export type * from './plans/plan-service.ts';
 export type { WaymarkHome } from './waymark-home.ts';

@@ -1,4 +1,4 @@
-import { readJournal } from '../restore/journal.ts';
+import { readJournal } from '../restore/journal/journal.ts';
 import type { WorkspaceStatus } from './api/status.ts';
 import { retentionPaused } from './retention/keep-input.ts';
 import { prune } from './retention/prune.ts';

@@ -3,11 +3,11 @@ import { WaymarkError } from '../domain/errors.ts';
 import type { CheckpointId } from '../domain/ids.ts';
 import { type Plan, recordedError } from '../domain/plan.ts';
 import { isoTime } from '../platform/clock.ts';
-import type { RollbackResult } from './checkpoint-service.ts';
-import { findDecision, findPlan } from './find-plan.ts';
-import type { PlanHome } from './plan-home.ts';
+import type { RollbackResult } from './checkpoints/checkpoint-service.ts';
 import type { CorrectionImpact, CorrectOptions } from './plan-service.ts';
-import { refuseBlocked, rollBackPlan } from './roll-back-plan.ts';
+import { findDecision, findPlan } from './records/find-plan.ts';
+import type { PlanHome } from './records/plan-home.ts';
+import { refuseBlocked, rollBackPlan } from './rollback/roll-back-plan.ts';
 
 /** The decision that is to be corrected, and its plan. @throws WaymarkError `DECISION_NOT_FOUND`, `BUSINESS_RULE_VIOLATION`, `VALIDATION_ERROR` */
 export function decisionToCorrect(

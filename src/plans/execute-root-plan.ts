@@ -1,11 +1,11 @@
 import { WaymarkError } from '../domain/errors.ts';
 import { type Plan, recordedError } from '../domain/plan.ts';
-import { watchCancellation } from './cancellation.ts';
+import { protectPlan } from './checkpoints/protect-plan.ts';
+import { watchCancellation } from './executor/cancellation.ts';
 import { createPlanEngine } from './plan-engine.ts';
-import type { PlanHome } from './plan-home.ts';
-import { movePlan } from './plan-phases.ts';
 import type { ExecuteOptions } from './plan-service.ts';
-import { protectPlan } from './protect-plan.ts';
+import type { PlanHome } from './records/plan-home.ts';
+import { movePlan } from './records/plan-phases.ts';
 
 /**
  * Executes what is left of a whole plan, under protection, in its sandbox. The caller holds the plan.

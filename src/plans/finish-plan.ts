@@ -1,12 +1,12 @@
 import { WaymarkError } from '../domain/errors.ts';
 import type { Plan } from '../domain/plan.ts';
 import { isWantedChange } from '../domain/wanted-change.ts';
-import { heldNowhere } from './held-nowhere.ts';
 import type { PlanEngine } from './plan-engine.ts';
-import type { PlanHome } from './plan-home.ts';
-import { movePlan } from './plan-phases.ts';
-import { requireSandbox, sandboxExists } from './plan-sandboxes.ts';
 import type { ApplyOptions, ApplyResult } from './plan-service.ts';
+import type { PlanHome } from './records/plan-home.ts';
+import { movePlan } from './records/plan-phases.ts';
+import { heldNowhere } from './sandbox/held-nowhere.ts';
+import { requireSandbox, sandboxExists } from './sandbox/plan-sandboxes.ts';
 
 /** Brings a complete plan's result to its workspace. The caller holds the plan. */
 export async function applyPlan(

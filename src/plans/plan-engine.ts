@@ -3,20 +3,20 @@ import type { Settings } from '../config/settings.ts';
 import type { Decision } from '../domain/decision.ts';
 import { WaymarkError } from '../domain/errors.ts';
 import { spawnCommand } from '../platform/spawn-command.ts';
-import { PlanExecutor } from './plan-executor.ts';
-import type { PlanHome } from './plan-home.ts';
-import { PlanSandboxes } from './plan-sandboxes.ts';
+import { PlanExecutor } from './executor/plan-executor.ts';
+import { stepOperations } from './executor/step-operations.ts';
+import { SubplanExecutionService } from './executor/subplan-execution-service.ts';
+import { takeBackSteps } from './executor/take-back-step.ts';
+import { ToolRunner } from './executor/tool-runner.ts';
+import type { PlanHome } from './records/plan-home.ts';
 import { filesystemCopy } from './sandbox/filesystem-copy.ts';
 import { gitWorktree, type SetUp } from './sandbox/git-worktree.ts';
 import { inPlace } from './sandbox/in-place.ts';
-import type { SandboxResults } from './sandbox-results.ts';
-import { stepOperations } from './step-operations.ts';
-import { SubplanExecutionService } from './subplan-execution-service.ts';
-import { takeBackSteps } from './take-back-step.ts';
-import { ToolRunner } from './tool-runner.ts';
+import { PlanSandboxes } from './sandbox/plan-sandboxes.ts';
+import type { SandboxResults } from './sandbox/sandbox-results.ts';
+import { WorkspaceSandboxResults } from './sandbox/workspace-sandbox-results.ts';
+import { workspaceWaves } from './sandbox/workspace-waves.ts';
 import { WorkspaceCheckpointService } from './workspace-checkpoint-service.ts';
-import { WorkspaceSandboxResults } from './workspace-sandbox-results.ts';
-import { workspaceWaves } from './workspace-waves.ts';
 
 /** What executes the plans of one workspace. */
 export interface PlanEngine {

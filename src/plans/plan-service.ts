@@ -5,10 +5,10 @@ import type { CorrectionAttempt, CorrectionMode, Decision } from '../domain/deci
 import type { DirHash } from '../domain/ids.ts';
 import type { Plan } from '../domain/plan.ts';
 import type { PlanEvent } from '../domain/plan-event.ts';
-import type { CheckpointService, PlanCheckpoint, RollbackResult } from './checkpoint-service.ts';
+import type { CheckpointService, PlanCheckpoint, RollbackResult } from './checkpoints/checkpoint-service.ts';
 import type { PlanStatus } from './plan-status.ts';
 import type { PlanTree } from './plan-tree.ts';
-import type { BroughtResult } from './sandbox-results.ts';
+import type { BroughtResult } from './sandbox/sandbox-results.ts';
 
 export interface ExecuteOptions {
   /** Asked before a step that began runs again although it could not be taken back. Missing: refused (`CONFIRMATION_REQUIRED`). */

@@ -2,7 +2,7 @@ import type { PlanRepository } from '../catalog/plans/plan-repository.ts';
 import { DECISION_STATES, type DecisionState } from '../domain/decision.ts';
 import type { Plan } from '../domain/plan.ts';
 import type { PlanEvent } from '../domain/plan-event.ts';
-import { sandboxExists } from './plan-sandboxes.ts';
+import { sandboxExists } from './sandbox/plan-sandboxes.ts';
 
 export interface PlanStatus {
   readonly plan: Plan;

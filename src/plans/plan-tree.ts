@@ -2,8 +2,8 @@ import type { CheckpointRepository } from '../catalog/plans/checkpoint-repositor
 import type { PlanRepository } from '../catalog/plans/plan-repository.ts';
 import type { CorrectionAttempt, Decision, ToolCall } from '../domain/decision.ts';
 import type { Plan } from '../domain/plan.ts';
-import type { PlanCheckpoint } from './checkpoint-service.ts';
-import { planCheckpointOf } from './plan-checkpoint.ts';
+import type { PlanCheckpoint } from './checkpoints/checkpoint-service.ts';
+import { planCheckpointOf } from './checkpoints/plan-checkpoint.ts';
 
 /** A decision with what it did and what is below it. */
 export interface DecisionNode {

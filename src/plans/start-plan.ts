@@ -2,9 +2,9 @@ import { newSessionId, useSession } from '../checkpoints/sessions/session.ts';
 import type { PlanId, RunId } from '../domain/ids.ts';
 import type { Plan } from '../domain/plan.ts';
 import { loadPlanFile } from './document/load-plan-file.ts';
-import { newPlan } from './new-records.ts';
-import { contextFor, type PlanHome } from './plan-home.ts';
 import type { RunPlanOptions } from './plan-service.ts';
+import { newPlan } from './records/new-records.ts';
+import { contextFor, type PlanHome } from './records/plan-home.ts';
 
 /** Reads a plan file and records the plan, ready to be executed. Tells whether its session is new. */
 export async function startPlan(

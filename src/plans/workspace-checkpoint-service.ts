@@ -14,13 +14,13 @@ import type {
   PlanCheckpoint,
   RollbackRequest,
   RollbackResult,
-} from './checkpoint-service.ts';
-import { findPlan } from './find-plan.ts';
-import { momentOf } from './moment-of-checkpoint.ts';
-import { planCheckpointOf } from './plan-checkpoint.ts';
-import { contextFor, type PlanHome } from './plan-home.ts';
-import { sandboxExists } from './plan-sandboxes.ts';
-import { rollBackPlan } from './roll-back-plan.ts';
+} from './checkpoints/checkpoint-service.ts';
+import { momentOf } from './checkpoints/moment-of-checkpoint.ts';
+import { planCheckpointOf } from './checkpoints/plan-checkpoint.ts';
+import { findPlan } from './records/find-plan.ts';
+import { contextFor, type PlanHome } from './records/plan-home.ts';
+import { rollBackPlan } from './rollback/roll-back-plan.ts';
+import { sandboxExists } from './sandbox/plan-sandboxes.ts';
 
 /** ms that a capture or restore of another process may take */
 const PATIENCE = 30_000;

@@ -9,7 +9,7 @@ import type { WorkspaceContext } from '../checkpoints/workspace/home-context.ts'
 import { overlayView } from '../domain/overlay-view.ts';
 import { comparePaths, type RelPath } from '../domain/rel-path.ts';
 import { isStored, type Skip } from '../domain/snapshot.ts';
-import { type ApplyQuestion, contentMerges, planApply } from '../restore/plan-apply.ts';
+import { type ApplyQuestion, contentMerges, planApply } from '../restore/plan/plan-apply.ts';
 import type { SnapshotStore } from '../stores/snapshot-store.ts';
 import { compileScope } from '../workspace/scope/scope.ts';
 import { holdRun } from './run-record.ts';

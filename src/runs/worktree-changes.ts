@@ -12,8 +12,8 @@ import {
   sameEntry,
 } from '../domain/snapshot.ts';
 import { compileScope } from '../workspace/scope/scope.ts';
-import { changedSinceCommit } from '../worktree/committed-entries.ts';
-import { kindAt } from '../worktree/entry-state.ts';
+import { kindAt } from '../worktree/record/entry-state.ts';
+import { changedSinceCommit } from '../worktree/repository/committed-entries.ts';
 import type { WorktreeOrigin } from './worktree-origin.ts';
 import type { WorktreeState } from './worktree-state.ts';
 

@@ -10,8 +10,8 @@ import { WaymarkError } from '../domain/errors.ts';
 import type { DirHash, RunId } from '../domain/ids.ts';
 import { comparePaths, type RelPath } from '../domain/rel-path.ts';
 import type { FrozenRules } from '../domain/rules.ts';
-import { journaledCheckpoints } from '../restore/journal.ts';
-import type { RestorePlan } from '../restore/restore-plan.ts';
+import { journaledCheckpoints } from '../restore/journal/journal.ts';
+import type { RestorePlan } from '../restore/plan/restore-plan.ts';
 import type { SnapshotStore } from '../stores/snapshot-store.ts';
 import type { MergedFile } from './worktree-merge.ts';
 

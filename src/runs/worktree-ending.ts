@@ -4,12 +4,12 @@ import type { WorkspaceContext } from '../checkpoints/workspace/home-context.ts'
 import type { Checkpoint } from '../domain/checkpoint.ts';
 import { isWaymarkError } from '../domain/errors.ts';
 import { quotePath, type RelPath } from '../domain/rel-path.ts';
-import { inspectRemoval } from '../worktree/inspect-removal.ts';
-import { keepWorktree } from '../worktree/keep-worktree.ts';
-import type { Notice } from '../worktree/notice.ts';
-import type { RemovalReason } from '../worktree/removal-reason.ts';
-import { removeWorktree } from '../worktree/remove-worktree.ts';
-import { branchOf } from '../worktree/run-name.ts';
+import { keepWorktree } from '../worktree/create/keep-worktree.ts';
+import type { Notice } from '../worktree/record/notice.ts';
+import type { RemovalReason } from '../worktree/record/removal-reason.ts';
+import { branchOf } from '../worktree/record/run-name.ts';
+import { inspectRemoval } from '../worktree/remove/inspect-removal.ts';
+import { removeWorktree } from '../worktree/remove/remove-worktree.ts';
 import { releaseBase } from './worktree-base.ts';
 import { type WorktreePlace, worktreeContext } from './worktree-place.ts';
 import { unheldPaths } from './worktree-unheld.ts';

@@ -1,8 +1,8 @@
 import type { WorkspaceContext } from '../checkpoints/workspace/home-context.ts';
 import type { Checkpoint } from '../domain/checkpoint.ts';
 import { quotePath, type RelPath } from '../domain/rel-path.ts';
-import type { RemovalInspection } from '../worktree/inspect-removal.ts';
-import type { RemovalReasonKind } from '../worktree/removal-reason.ts';
+import type { RemovalReasonKind } from '../worktree/record/removal-reason.ts';
+import type { RemovalInspection } from '../worktree/remove/inspect-removal.ts';
 import { unheldPaths } from './worktree-unheld.ts';
 
 /** Something in a worktree that goes with it and that no checkpoint, commit or checkout holds. */

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { ContentHash } from '../domain/ids.ts';
 import type { RelPath } from '../domain/rel-path.ts';
 import type { FileEntry } from '../domain/snapshot.ts';
-import type { ContentMerge } from '../restore/plan-apply.ts';
-import { mergeBytes } from '../worktree/three-way-merge.ts';
+import type { ContentMerge } from '../restore/plan/plan-apply.ts';
+import { mergeBytes } from '../worktree/merge/three-way-merge.ts';
 
 /** Larger files are not merged, bytes: all three versions lie in memory. */
 const MAX_MERGED = 8 * 1024 ** 2;

@@ -5,14 +5,14 @@ import type { ContentHash } from '../domain/ids.ts';
 import type { RelPath } from '../domain/rel-path.ts';
 import type { Entry, SnapshotView } from '../domain/snapshot.ts';
 import type { SnapshotStore } from '../stores/snapshot-store.ts';
+import type { Seed } from '../worktree/record/worktree-record.ts';
 import {
   type CommitPlace,
   type CommittedEntry,
   committedEntries,
   entryOf,
   readCommitted,
-} from '../worktree/committed-entries.ts';
-import type { Seed } from '../worktree/worktree-record.ts';
+} from '../worktree/repository/committed-entries.ts';
 import type { WorktreeState } from './worktree-state.ts';
 
 /** The state that the runs of a worktree began with, as far as it is known. */

@@ -5,9 +5,9 @@ import type { RunId } from '../domain/ids.ts';
 import { isBelow } from '../domain/rel-path.ts';
 import { findGitDirectory } from '../workspace/git-directory.ts';
 import { identifyWorkspace } from '../workspace/identity.ts';
-import { openRepository, type Repository } from '../worktree/checkout.ts';
-import { parseRunName } from '../worktree/run-name.ts';
-import { worktreeHome, worktreePath } from '../worktree/worktree-home.ts';
+import { parseRunName } from '../worktree/record/run-name.ts';
+import { worktreeHome, worktreePath } from '../worktree/record/worktree-home.ts';
+import { openRepository, type Repository } from '../worktree/repository/checkout.ts';
 
 /** The workspace that a worktree command was given in, and what its runs need beside it. */
 export interface WorktreeCaller {

@@ -2,12 +2,12 @@ import { statSync } from 'node:fs';
 import type { WorktreeRunOptions } from '../checkpoints/api/worktrees.ts';
 import type { WorkspaceContext } from '../checkpoints/workspace/home-context.ts';
 import { WaymarkError } from '../domain/errors.ts';
-import { createWorktree, type Worktree } from '../worktree/create-worktree.ts';
-import type { Notice } from '../worktree/notice.ts';
-import { presentWorktree } from '../worktree/present-worktree.ts';
-import { processesInside } from '../worktree/processes-inside.ts';
-import { resumeWorktree } from '../worktree/resume-worktree.ts';
-import { seedWorktree } from '../worktree/seed-worktree.ts';
+import { createWorktree, type Worktree } from '../worktree/create/create-worktree.ts';
+import { resumeWorktree } from '../worktree/create/resume-worktree.ts';
+import type { Notice } from '../worktree/record/notice.ts';
+import { presentWorktree } from '../worktree/record/present-worktree.ts';
+import { processesInside } from '../worktree/remove/processes-inside.ts';
+import { seedWorktree } from '../worktree/seed/seed-worktree.ts';
 import { counterpartOf, type WorktreePlace, worktreeContext } from './worktree-place.ts';
 
 type PrepareOptions = Pick<WorktreeRunOptions, 'resume' | 'withChanges' | 'signal'>;

@@ -6,7 +6,7 @@ import type { ContentHash } from '../domain/ids.ts';
 import type { RelPath } from '../domain/rel-path.ts';
 import { type Entry, isStored, type SnapshotView } from '../domain/snapshot.ts';
 import type { SnapshotStore } from '../stores/snapshot-store.ts';
-import { kindAt } from '../worktree/entry-state.ts';
+import { kindAt } from '../worktree/record/entry-state.ts';
 import { holdRun } from './run-record.ts';
 import { type AppliedStates, RESULT_REASON } from './worktree-applied.ts';
 import { changesSince, type WorktreeChanges } from './worktree-changes.ts';

@@ -4,7 +4,7 @@ import type { ServiceContexts } from '../checkpoints/checkpoint-service.ts';
 import type { WorkspaceContext } from '../checkpoints/workspace/home-context.ts';
 import type { OperationStatus } from '../domain/operation.ts';
 import { directoryHash } from '../workspace/identity.ts';
-import { listWorktrees, type WorktreeSummary } from '../worktree/list-worktrees.ts';
+import { listWorktrees, type WorktreeSummary } from '../worktree/list/list-worktrees.ts';
 import { applyWorktree } from './worktree-apply.ts';
 import { diffWorktree, patchWorktree } from './worktree-diff.ts';
 import type { WorktreeCaller } from './worktree-place.ts';

@@ -1,6 +1,6 @@
 import type { WorkspaceContext } from '../checkpoints/workspace/home-context.ts';
 import type { Checkpoint } from '../domain/checkpoint.ts';
-import { type PresentWorktree, presentWorktree } from '../worktree/present-worktree.ts';
+import { type PresentWorktree, presentWorktree } from '../worktree/record/present-worktree.ts';
 import { baseCheckpoint } from './worktree-base.ts';
 import { placeOf, type WorktreeCaller, type WorktreePlace, worktreeContext } from './worktree-place.ts';
 

@@ -3,7 +3,7 @@ import type { WorkspaceContext } from '../checkpoints/workspace/home-context.ts'
 import type { Checkpoint } from '../domain/checkpoint.ts';
 import type { RelPath } from '../domain/rel-path.ts';
 import type { SnapshotNode } from '../domain/snapshot.ts';
-import { type EntryState, holdsContent, readEntryState } from '../worktree/entry-state.ts';
+import { type EntryState, holdsContent, readEntryState } from '../worktree/record/entry-state.ts';
 
 /** Of some paths of a worktree, those whose content a checkpoint of it does not hold as it is now. */
 export async function unheldPaths(

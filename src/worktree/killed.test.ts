@@ -6,13 +6,13 @@ import { describe, expect, test } from 'vitest';
 import { type GitSandbox, gitSandbox, untouchedPart } from '../../test/support/git-sandbox.ts';
 import { Died, mortal } from '../../test/support/mortal.ts';
 import { treeListing } from '../../test/support/tree-listing.ts';
-import { createWorktree } from './create-worktree.ts';
-import { keepWorktree } from './keep-worktree.ts';
-import { listWorktrees } from './list-worktrees.ts';
-import { removeWorktree } from './remove-worktree.ts';
-import { resumeWorktree } from './resume-worktree.ts';
-import { seedWorktree } from './seed-worktree.ts';
-import type { WorktreeContext } from './worktree-context.ts';
+import { createWorktree } from './create/create-worktree.ts';
+import { keepWorktree } from './create/keep-worktree.ts';
+import { resumeWorktree } from './create/resume-worktree.ts';
+import { listWorktrees } from './list/list-worktrees.ts';
+import type { WorktreeContext } from './record/worktree-context.ts';
+import { removeWorktree } from './remove/remove-worktree.ts';
+import { seedWorktree } from './seed/seed-worktree.ts';
 
 /** Runs `action` and kills it before step 1, 2, 3 … until it lives to its end; `check` sees each death. */
 async function killEverywhere(

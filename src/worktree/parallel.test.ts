@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { gitSandbox, untouchedPart } from '../../test/support/git-sandbox.ts';
 import { runScript } from '../../test/support/run-script.ts';
 import { treeListing } from '../../test/support/tree-listing.ts';
-import { createWorktree } from './create-worktree.ts';
-import { listWorktrees } from './list-worktrees.ts';
-import { removeWorktree } from './remove-worktree.ts';
+import { createWorktree } from './create/create-worktree.ts';
+import { listWorktrees } from './list/list-worktrees.ts';
+import { removeWorktree } from './remove/remove-worktree.ts';
 
 describe('WT-02: in parallel, beside the user’s own worktrees', () => {
   test('four at once in one process', async () => {

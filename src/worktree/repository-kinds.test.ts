@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { type GitSandbox, gitSandbox, untouchedPart } from '../../test/support/git-sandbox.ts';
 import { treeListing } from '../../test/support/tree-listing.ts';
 import { createGit } from '../platform/git-process.ts';
-import { createWorktree } from './create-worktree.ts';
-import { removeWorktree } from './remove-worktree.ts';
+import { createWorktree } from './create/create-worktree.ts';
+import { removeWorktree } from './remove/remove-worktree.ts';
 
 /** Creates and removes a worktree and makes sure that everything is as before. */
 async function roundTrip(box: GitSandbox, directory: string, watched: string) {

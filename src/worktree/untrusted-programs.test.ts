@@ -2,11 +2,11 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type GitSandbox, gitSandbox, untouchedPart } from '../../test/support/git-sandbox.ts';
-import { createWorktree } from './create-worktree.ts';
-import { inspectRemoval } from './inspect-removal.ts';
-import { listWorktrees } from './list-worktrees.ts';
-import { removeWorktree } from './remove-worktree.ts';
-import { seedWorktree } from './seed-worktree.ts';
+import { createWorktree } from './create/create-worktree.ts';
+import { listWorktrees } from './list/list-worktrees.ts';
+import { inspectRemoval } from './remove/inspect-removal.ts';
+import { removeWorktree } from './remove/remove-worktree.ts';
+import { seedWorktree } from './seed/seed-worktree.ts';
 
 /** Lets the repository's configuration name `touch MARKER` wherever git takes a program. */
 function arm(box: GitSandbox): string {

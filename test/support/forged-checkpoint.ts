@@ -12,12 +12,12 @@ import { createGit } from '../../src/platform/git-process.ts';
 import { homeLayout } from '../../src/platform/home-layout.ts';
 import { createIds } from '../../src/platform/ids.ts';
 import { createFileSystem } from '../../src/platform/node-file-system.ts';
-import { filePackOutput } from '../../src/stores/cas/pack-output.ts';
-import { PackWriter } from '../../src/stores/cas/pack-writer.ts';
+import { filePackOutput } from '../../src/stores/cas/packs/pack-output.ts';
+import { PackWriter } from '../../src/stores/cas/packs/pack-writer.ts';
 import { encodeSegment } from '../../src/stores/entry-tree/segment-codec.ts';
 import { encodeManifest } from '../../src/stores/manifest/manifest-codec.ts';
 import { encodeRules } from '../../src/stores/rules-blob.ts';
-import { snapshotTrailer } from '../../src/stores/shadow-git/snapshot-trailer.ts';
+import { snapshotTrailer } from '../../src/stores/shadow-git/objects/snapshot-trailer.ts';
 
 const hashOf = (bytes: Uint8Array): ContentHash => digestOf('sha256', bytes, 'hex') as ContentHash;
 

@@ -17,7 +17,7 @@ import type { StepHook } from '../../src/platform/file-system.ts';
 import { createGit } from '../../src/platform/git-process.ts';
 import { createFileSystem } from '../../src/platform/node-file-system.ts';
 import { createLocks } from '../../src/platform/sqlite-locks.ts';
-import type { WorktreeContext } from '../../src/worktree/worktree-context.ts';
+import type { WorktreeContext } from '../../src/worktree/record/worktree-context.ts';
 import { treeListing } from './tree-listing.ts';
 
 /** A place for one test: a HOME without git settings, and a repository `main` with one commit. Removed afterwards. */

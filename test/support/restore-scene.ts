@@ -3,8 +3,8 @@ import { pairNodes } from '../../src/domain/diff.ts';
 import type { OperationId } from '../../src/domain/ids.ts';
 import { toFsPath } from '../../src/domain/rel-path.ts';
 import type { SnapshotView } from '../../src/domain/snapshot.ts';
-import { planRestore } from '../../src/restore/plan-restore.ts';
-import type { RestorePlan } from '../../src/restore/restore-plan.ts';
+import { planRestore } from '../../src/restore/plan/plan-restore.ts';
+import type { RestorePlan } from '../../src/restore/plan/restore-plan.ts';
 import { compileScope } from '../../src/workspace/scope/scope.ts';
 import { type Blobs, scanView } from './snapshot-views.ts';
 

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import type { ContentHash, DirHash } from '../../src/domain/ids.ts';
 import { createFileSystem } from '../../src/platform/node-file-system.ts';
-import { applyRestore } from '../../src/restore/apply-restore.ts';
-import { readJournal } from '../../src/restore/journal.ts';
-import { recoverRestore } from '../../src/restore/recover.ts';
+import { applyRestore } from '../../src/restore/apply/apply-restore.ts';
+import { readJournal } from '../../src/restore/journal/journal.ts';
+import { recoverRestore } from '../../src/restore/recover/recover.ts';
 
 /*
  * Carries out (`apply`) or recovers (`continue`, `abort`) the restore in the journal, and kills itself before its given changing call.

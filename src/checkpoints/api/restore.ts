@@ -4,7 +4,7 @@ import type { CheckpointId, OperationId, SessionId } from '../../domain/ids.ts';
 import type { Operation } from '../../domain/operation.ts';
 import type { RelPath } from '../../domain/rel-path.ts';
 import type { Skip } from '../../domain/snapshot.ts';
-import type { RestorePlan } from '../../restore/restore-plan.ts';
+import type { RestorePlan } from '../../restore/plan/restore-plan.ts';
 import type { CheckpointName } from './checkpoints.ts';
 
 /** What is put before the person (or program) that must agree. */

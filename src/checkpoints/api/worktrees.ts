@@ -4,9 +4,9 @@ import type { RunId } from '../../domain/ids.ts';
 import type { OperationStatus } from '../../domain/operation.ts';
 import type { RelPath } from '../../domain/rel-path.ts';
 import type { Skip } from '../../domain/snapshot.ts';
-import type { WorktreeSummary } from '../../worktree/list-worktrees.ts';
-import type { Notice } from '../../worktree/notice.ts';
-import type { RemovalReason } from '../../worktree/removal-reason.ts';
+import type { WorktreeSummary } from '../../worktree/list/list-worktrees.ts';
+import type { Notice } from '../../worktree/record/notice.ts';
+import type { RemovalReason } from '../../worktree/record/removal-reason.ts';
 import type { Confirm, RestoreResult } from './restore.ts';
 import type { RunContext, RunOptions, RunResult } from './runs.ts';
 

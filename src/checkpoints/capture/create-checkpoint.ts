@@ -2,7 +2,7 @@ import type { Checkpoint } from '../../domain/checkpoint.ts';
 import { type DecisionId, type PlanId, parseUlid, type RunId } from '../../domain/ids.ts';
 import { parseReason } from '../../domain/reasons.ts';
 import { parseRelPath } from '../../domain/rel-path.ts';
-import { readJournal } from '../../restore/journal.ts';
+import { readJournal } from '../../restore/journal/journal.ts';
 import type { SnapshotStore } from '../../stores/snapshot-store.ts';
 import type { ScopeSource } from '../../workspace/observation.ts';
 import type { CreateOptions, CreateResult } from '../api/checkpoints.ts';

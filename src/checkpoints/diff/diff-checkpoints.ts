@@ -1,6 +1,6 @@
 import { changesOf, pairNodes, summarize } from '../../domain/diff.ts';
 import type { NodePair, Skip } from '../../domain/snapshot.ts';
-import { matchSelection } from '../../restore/match-selection.ts';
+import { matchSelection } from '../../restore/plan/match-selection.ts';
 import type { DiffOptions, DiffResult } from '../api/diff.ts';
 import { pairsToPresent, presentState } from '../capture/present.ts';
 import { findCheckpoint } from '../history/find-checkpoint.ts';

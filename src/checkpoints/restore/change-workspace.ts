@@ -6,7 +6,7 @@ import type { Operation, OperationKind } from '../../domain/operation.ts';
 import { comparePaths } from '../../domain/rel-path.ts';
 import type { Skip } from '../../domain/snapshot.ts';
 import { isoTime } from '../../platform/clock.ts';
-import type { RestorePlan } from '../../restore/restore-plan.ts';
+import type { RestorePlan } from '../../restore/plan/restore-plan.ts';
 import type { SnapshotStore } from '../../stores/snapshot-store.ts';
 import type { Confirm, Preview, RestoreResult } from '../api/restore.ts';
 import { useSession } from '../sessions/session.ts';

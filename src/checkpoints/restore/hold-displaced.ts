@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, rea
 import type { Checkpoint } from '../../domain/checkpoint.ts';
 import type { DraftEdit, FileReading, SnapshotDraft } from '../../domain/draft.ts';
 import { comparePaths, decodeName, type RelPath, toFsPath } from '../../domain/rel-path.ts';
-import type { Displaced } from '../../restore/apply-run.ts';
+import type { Displaced } from '../../restore/apply/apply-run.ts';
 import type { SnapshotStore } from '../../stores/snapshot-store.ts';
 import { describeView } from '../capture/capture.ts';
 import { commitCheckpoint } from '../capture/commit-checkpoint.ts';

@@ -1,7 +1,7 @@
 import { overlayView } from '../../domain/overlay-view.ts';
 import type { RelPath } from '../../domain/rel-path.ts';
 import type { SnapshotNode, SnapshotView } from '../../domain/snapshot.ts';
-import type { RestorePlan } from '../../restore/restore-plan.ts';
+import type { RestorePlan } from '../../restore/plan/restore-plan.ts';
 import { pathsIn } from './paths-in.ts';
 
 /**

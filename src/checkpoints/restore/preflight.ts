@@ -1,8 +1,8 @@
 import { WaymarkError } from '../../domain/errors.ts';
 import type { ContentHash } from '../../domain/ids.ts';
 import { quotePath } from '../../domain/rel-path.ts';
-import { requireFreeSpace } from '../../restore/free-space.ts';
-import type { RestorePlan } from '../../restore/restore-plan.ts';
+import { requireFreeSpace } from '../../restore/apply/free-space.ts';
+import type { RestorePlan } from '../../restore/plan/restore-plan.ts';
 import type { SnapshotStore } from '../../stores/snapshot-store.ts';
 import type { WorkspaceContext } from '../workspace/home-context.ts';
 

@@ -1,5 +1,5 @@
 import type { Checkpoint } from '../../domain/checkpoint.ts';
-import type { RestorePlan } from '../../restore/restore-plan.ts';
+import type { RestorePlan } from '../../restore/plan/restore-plan.ts';
 import type { Preview, RestoreOptions, RestoreResult } from '../api/restore.ts';
 import { findCheckpoint } from '../history/find-checkpoint.ts';
 import { openSnapshot } from '../history/open-snapshot.ts';

@@ -9,8 +9,8 @@ import {
   type SnapshotNode,
   type SnapshotView,
 } from '../../domain/snapshot.ts';
-import { planRestore } from '../../restore/plan-restore.ts';
-import type { RestorePlan, Selection } from '../../restore/restore-plan.ts';
+import { planRestore } from '../../restore/plan/plan-restore.ts';
+import type { RestorePlan, Selection } from '../../restore/plan/restore-plan.ts';
 import type { SnapshotStore } from '../../stores/snapshot-store.ts';
 import { compileScope, type Scope } from '../../workspace/scope/scope.ts';
 import { type Present, pairsToPresent, presentState } from '../capture/present.ts';

@@ -3,7 +3,7 @@ import { WaymarkError } from '../../domain/errors.ts';
 import type { RunId, SessionId } from '../../domain/ids.ts';
 import { comparePaths, type RelPath } from '../../domain/rel-path.ts';
 import { type Entry, isStored, type Skip, type SnapshotView, sameEntry } from '../../domain/snapshot.ts';
-import type { RestorePlan } from '../../restore/restore-plan.ts';
+import type { RestorePlan } from '../../restore/plan/restore-plan.ts';
 import type { SnapshotStore } from '../../stores/snapshot-store.ts';
 import { describeView } from '../capture/capture.ts';
 import { commitCheckpoint } from '../capture/commit-checkpoint.ts';

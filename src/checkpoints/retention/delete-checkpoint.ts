@@ -1,6 +1,6 @@
 import type { Checkpoint } from '../../domain/checkpoint.ts';
 import { WaymarkError } from '../../domain/errors.ts';
-import { journaledCheckpoints } from '../../restore/journal.ts';
+import { journaledCheckpoints } from '../../restore/journal/journal.ts';
 import type { CheckpointName } from '../api/checkpoints.ts';
 import { findCheckpoint } from '../history/find-checkpoint.ts';
 import type { WorkspaceContext } from '../workspace/home-context.ts';

@@ -1,6 +1,6 @@
 import type { KeepInput } from '../../domain/always-kept.ts';
 import type { CheckpointId } from '../../domain/ids.ts';
-import { journaledCheckpoints } from '../../restore/journal.ts';
+import { journaledCheckpoints } from '../../restore/journal/journal.ts';
 import type { HomeContext } from '../workspace/home-context.ts';
 
 /** What retention must leave alone at this moment, over all workspaces. */

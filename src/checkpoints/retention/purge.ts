@@ -2,7 +2,7 @@ import type { Checkpoint } from '../../domain/checkpoint.ts';
 import { WaymarkError } from '../../domain/errors.ts';
 import type { RelPath } from '../../domain/rel-path.ts';
 import { isStored } from '../../domain/snapshot.ts';
-import { matchSelection } from '../../restore/match-selection.ts';
+import { matchSelection } from '../../restore/plan/match-selection.ts';
 import type { Workspace } from '../api/workspace.ts';
 import { openSnapshot } from '../history/open-snapshot.ts';
 import type { WorkspaceContext } from '../workspace/home-context.ts';

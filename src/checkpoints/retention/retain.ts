@@ -1,7 +1,7 @@
 import type { CheckpointFilter } from '../../catalog/catalog.ts';
 import type { Checkpoint } from '../../domain/checkpoint.ts';
 import { decideRetention, type RetentionDecision } from '../../domain/retention.ts';
-import { hasJournal } from '../../restore/journal.ts';
+import { hasJournal } from '../../restore/journal/journal.ts';
 import type { SnapshotStore } from '../../stores/snapshot-store.ts';
 import type { HomeContext, WorkspaceContext } from '../workspace/home-context.ts';
 import { rootClassifier } from '../workspace/root-state.ts';

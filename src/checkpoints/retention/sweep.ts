@@ -2,7 +2,7 @@ import { isWaymarkError } from '../../domain/errors.ts';
 import type { CheckpointId } from '../../domain/ids.ts';
 import type { Operation } from '../../domain/operation.ts';
 import { isoTime } from '../../platform/clock.ts';
-import { hasJournal } from '../../restore/journal.ts';
+import { hasJournal } from '../../restore/journal/journal.ts';
 import { deadClaims } from '../workspace/claims.ts';
 import type { HomeContext } from '../workspace/home-context.ts';
 import { lockWorkspace } from '../workspace/workspace-lock.ts';

@@ -2,7 +2,7 @@ import type { Checkpoint } from '../../domain/checkpoint.ts';
 import { isWaymarkError } from '../../domain/errors.ts';
 import type { SessionId } from '../../domain/ids.ts';
 import { quotePath, type RelPath } from '../../domain/rel-path.ts';
-import type { RestorePlan } from '../../restore/restore-plan.ts';
+import type { RestorePlan } from '../../restore/plan/restore-plan.ts';
 import { changesBetween } from '../history/operation-changes.ts';
 import type { WorkspaceContext } from '../workspace/home-context.ts';
 import { type SessionSpan, sessionSpans } from './session-spans.ts';

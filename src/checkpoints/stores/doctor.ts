@@ -1,5 +1,5 @@
 import type { Checkpoint } from '../../domain/checkpoint.ts';
-import { openJournals, readJournal } from '../../restore/journal.ts';
+import { openJournals, readJournal } from '../../restore/journal/journal.ts';
 import type { StoredManifest } from '../../stores/snapshot-store.ts';
 import type { DoctorReport } from '../api/stores.ts';
 import { verifyCheckpoints } from '../history/verify-checkpoints.ts';

@@ -6,7 +6,7 @@ import type { Operation, PathChange } from '../../domain/operation.ts';
 import { overlayView } from '../../domain/overlay-view.ts';
 import { comparePaths } from '../../domain/rel-path.ts';
 import { isStored, type Skip } from '../../domain/snapshot.ts';
-import { planUndo } from '../../restore/plan-undo.ts';
+import { planUndo } from '../../restore/plan/plan-undo.ts';
 import type { SnapshotStore } from '../../stores/snapshot-store.ts';
 import { compileScope } from '../../workspace/scope/scope.ts';
 import type { RestoreResult, UndoOptions } from '../api/restore.ts';

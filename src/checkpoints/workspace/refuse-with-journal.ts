@@ -1,5 +1,5 @@
 import { WaymarkError } from '../../domain/errors.ts';
-import { readJournal } from '../../restore/journal.ts';
+import { readJournal } from '../../restore/journal/journal.ts';
 import type { WorkspaceContext } from './home-context.ts';
 
 /** @throws WaymarkError `RESTORE_INTERRUPTED` while the journal of a restore that did not finish is open */

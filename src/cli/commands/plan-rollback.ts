@@ -1,4 +1,4 @@
-import type { RollbackResult } from '../../plans/checkpoint-service.ts';
+import type { RollbackResult } from '../../plans/checkpoints/checkpoint-service.ts';
 import type { CommandModule } from '../command.ts';
 import { countText } from '../count-text.ts';
 import { EXIT } from '../exit-status.ts';

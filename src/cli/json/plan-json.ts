@@ -1,7 +1,7 @@
 import type { CorrectionAttempt, Decision, ToolCall } from '../../domain/decision.ts';
 import type { Plan } from '../../domain/plan.ts';
 import type { PlanEvent } from '../../domain/plan-event.ts';
-import type { PlanCheckpoint, RollbackResult } from '../../plans/checkpoint-service.ts';
+import type { PlanCheckpoint, RollbackResult } from '../../plans/checkpoints/checkpoint-service.ts';
 import type { CorrectionResult } from '../../plans/plan-service.ts';
 import type { PlanStatus } from '../../plans/plan-status.ts';
 import type { DecisionNode, PlanTree } from '../../plans/plan-tree.ts';

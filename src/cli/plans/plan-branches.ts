@@ -1,5 +1,5 @@
 import type { Decision } from '../../domain/decision.ts';
-import type { PlanCheckpoint } from '../../plans/checkpoint-service.ts';
+import type { PlanCheckpoint } from '../../plans/checkpoints/checkpoint-service.ts';
 import type { DecisionNode, PlanTree } from '../../plans/plan-tree.ts';
 import type { Tone } from '../render/block.ts';
 import type { Branch } from '../render/branch-lines.ts';

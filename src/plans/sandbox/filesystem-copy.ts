@@ -5,7 +5,7 @@ import { toFsPath } from '../../domain/rel-path.ts';
 import { type CopyCandidate, copyTree } from '../../platform/copy-tree.ts';
 import type { FileSystem } from '../../platform/file-system.ts';
 import { gitDirectoryAt } from '../../workspace/git-directory.ts';
-import { removeTree } from '../../worktree/remove-tree.ts';
+import { removeTree } from '../../worktree/create/remove-tree.ts';
 import { giveOwnRepository } from './own-repository.ts';
 import type { SandboxRequest, SandboxStrategy } from './sandbox-strategy.ts';
 

@@ -1,12 +1,12 @@
 import { lstatSync } from 'node:fs';
 import { runLockName } from '../../workspace/run-lock.ts';
-import { openCheckout } from '../../worktree/checkout.ts';
-import { createWorktree } from '../../worktree/create-worktree.ts';
-import { removeWorktree } from '../../worktree/remove-worktree.ts';
-import { branchOf, parseRunName } from '../../worktree/run-name.ts';
-import { seedWorktree } from '../../worktree/seed-worktree.ts';
-import type { WorktreeContext } from '../../worktree/worktree-context.ts';
-import { worktreeHome, worktreePath } from '../../worktree/worktree-home.ts';
+import { createWorktree } from '../../worktree/create/create-worktree.ts';
+import { branchOf, parseRunName } from '../../worktree/record/run-name.ts';
+import type { WorktreeContext } from '../../worktree/record/worktree-context.ts';
+import { worktreeHome, worktreePath } from '../../worktree/record/worktree-home.ts';
+import { removeWorktree } from '../../worktree/remove/remove-worktree.ts';
+import { openCheckout } from '../../worktree/repository/checkout.ts';
+import { seedWorktree } from '../../worktree/seed/seed-worktree.ts';
 import type { SandboxRequest, SandboxStrategy } from './sandbox-strategy.ts';
 
 /** Prepares a fresh worktree: installs dependencies, say. @throws WaymarkError `COMMAND_FAILED` */

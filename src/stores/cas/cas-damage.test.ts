@@ -6,8 +6,8 @@ import { CAS_WORKSPACE, casCheckpoint, casStore } from '../../../test/support/ca
 import { temporaryDirectory } from '../../../test/support/temporary-directory.ts';
 import { isWaymarkError } from '../../domain/errors.ts';
 import { createFileSystem } from '../../platform/node-file-system.ts';
-import { filePackOutput } from './pack-output.ts';
-import { PackWriter } from './pack-writer.ts';
+import { filePackOutput } from './packs/pack-output.ts';
+import { PackWriter } from './packs/pack-writer.ts';
 
 const temporary = temporaryDirectory();
 afterAll(() => temporary[Symbol.dispose]());

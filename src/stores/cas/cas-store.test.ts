@@ -9,7 +9,7 @@ import { homeLayout } from '../../platform/home-layout.ts';
 import { createFileSystem } from '../../platform/node-file-system.ts';
 import { createLocks } from '../../platform/sqlite-locks.ts';
 import { openCasStore } from './cas-store.ts';
-import { PackSet } from './pack-set.ts';
+import { PackSet } from './packs/pack-set.ts';
 
 describe('openCasStore()', () => {
   snapshotStoreSuite({

@@ -4,9 +4,9 @@ import { openTree } from '../entry-tree/open-tree.ts';
 import { purgeRecord } from '../purge-record.ts';
 import { decodeRules } from '../rules-blob.ts';
 import type { PublishedCheckpoint } from '../snapshot-store.ts';
-import { filePackOutput } from './pack-output.ts';
-import { PackWriter } from './pack-writer.ts';
-import { replaceManifest } from './publish-manifest.ts';
+import { replaceManifest } from './manifests/publish-manifest.ts';
+import { filePackOutput } from './packs/pack-output.ts';
+import { PackWriter } from './packs/pack-writer.ts';
 import type { WriteDeps } from './write-snapshot.ts';
 
 /** Rebuilds the records' trees without the matching paths: first all new nodes as one pack, then the manifests. Returns the changed records. */

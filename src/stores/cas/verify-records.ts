@@ -8,8 +8,8 @@ import type { RelPath } from '../../domain/rel-path.ts';
 import { verifyTree } from '../entry-tree/verify-tree.ts';
 import { decodeRules } from '../rules-blob.ts';
 import type { StoreProblem } from '../snapshot-store.ts';
-import type { Pack } from './pack.ts';
-import type { PackSet } from './pack-set.ts';
+import type { Pack } from './packs/pack.ts';
+import type { PackSet } from './packs/pack-set.ts';
 
 /**
  * Reads everything the records need, each blob once, and the packs that hold it. A damaged blob is named for every checkpoint and path that needs

@@ -7,10 +7,10 @@ import { editTree } from '../entry-tree/edit-tree.ts';
 import { encodeRules } from '../rules-blob.ts';
 import { settleDraft } from '../settle-draft.ts';
 import type { WrittenSnapshot } from '../snapshot-store.ts';
-import { filePackOutput } from './pack-output.ts';
-import type { PackSet } from './pack-set.ts';
-import { packSink } from './pack-sink.ts';
-import { PackWriter } from './pack-writer.ts';
+import { filePackOutput } from './packs/pack-output.ts';
+import type { PackSet } from './packs/pack-set.ts';
+import { packSink } from './packs/pack-sink.ts';
+import { PackWriter } from './packs/pack-writer.ts';
 
 export interface WriteDeps {
   readonly layout: HomeLayout;

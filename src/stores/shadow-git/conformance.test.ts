@@ -5,7 +5,7 @@ import { describe } from 'vitest';
 import { snapshotStoreSuite } from '../../../test/suites/snapshot-store.ts';
 import { damageObject } from '../../../test/support/damage-object.ts';
 import { placeAt } from '../../../test/support/shadow-place.ts';
-import { ObjectMap } from './object-map.ts';
+import { ObjectMap } from './objects/object-map.ts';
 
 describe('openShadowGitStore()', () => {
   snapshotStoreSuite({

@@ -9,8 +9,8 @@ import type { FileSystem } from '../../platform/file-system.ts';
 import type { HomeLayout } from '../../platform/home-layout.ts';
 import type { Locks } from '../../platform/lock.ts';
 import { removeDirectory } from '../../platform/remove-directory.ts';
-import { diskSize } from '../cas/disk-size.ts';
-import { findShadow, listShadows, type ShadowLocation, WORKSPACE_NAME } from './shadow-layout.ts';
+import { diskSize } from '../disk-size.ts';
+import { findShadow, listShadows, type ShadowLocation, WORKSPACE_NAME } from './repository/shadow-layout.ts';
 
 /** A shadow repository as `store list` shows it. */
 export interface ShadowStore extends ShadowLocation {

@@ -7,7 +7,7 @@ import type { ContentHash, DirHash } from '../../domain/ids.ts';
 import type { RelPath } from '../../domain/rel-path.ts';
 import type { NodePair, SnapshotView } from '../../domain/snapshot.ts';
 import { errorCode, systemError } from '../../platform/system-error.ts';
-import { diskSize } from '../cas/disk-size.ts';
+import { diskSize } from '../disk-size.ts';
 import { diffTrees } from '../entry-tree/diff-trees.ts';
 import { openTree } from '../entry-tree/open-tree.ts';
 import type { ReadNode } from '../entry-tree/tree-reader.ts';
@@ -23,24 +23,24 @@ import type {
   StoreProblem,
   WrittenSnapshot,
 } from '../snapshot-store.ts';
-import { deleteRefs, readRefs } from './checkpoint-refs.ts';
-import { writeTable } from './checkpoint-table.ts';
-import { collectObjects } from './collect-objects.ts';
-import { contentToken } from './content-token.ts';
-import { setDamagedPacksAside } from './damaged-packs.ts';
-import { ObjectMap } from './object-map.ts';
-import { removePin, writePin } from './pins.ts';
-import { publishCheckpoint } from './publish-checkpoint.ts';
-import { type PurgedCheckpoint, purgePaths } from './purge-paths.ts';
-import { readManifest, readManifests } from './read-manifests.ts';
-import { contentRef, manifestRef } from './ref-names.ts';
-import type { ShadowContext } from './shadow-context.ts';
-import { locateShadow } from './shadow-layout.ts';
-import { missingNames, ShadowObjects } from './shadow-objects.ts';
-import { prepareRepository, repositoryExists } from './shadow-repository.ts';
-import { lockStage } from './stage-lock.ts';
+import { publishCheckpoint } from './capture/publish-checkpoint.ts';
+import { prepareRepository, repositoryExists } from './capture/shadow-repository.ts';
+import { type PendingSnapshot, writeSnapshot } from './capture/write-snapshot.ts';
+import { collectObjects } from './collection/collect-objects.ts';
+import { type PurgedCheckpoint, purgePaths } from './collection/purge-paths.ts';
+import { ObjectMap } from './objects/object-map.ts';
+import { missingNames, ShadowObjects } from './objects/shadow-objects.ts';
+import { deleteRefs, readRefs } from './records/checkpoint-refs.ts';
+import { writeTable } from './records/checkpoint-table.ts';
+import { removePin, writePin } from './records/pins.ts';
+import { readManifest, readManifests } from './records/read-manifests.ts';
+import { contentRef, manifestRef } from './records/ref-names.ts';
+import { contentToken } from './repository/content-token.ts';
+import { setDamagedPacksAside } from './repository/damaged-packs.ts';
+import type { ShadowContext } from './repository/shadow-context.ts';
+import { locateShadow } from './repository/shadow-layout.ts';
+import { lockStage } from './repository/stage-lock.ts';
 import { verifyRecords } from './verify-records.ts';
-import { type PendingSnapshot, writeSnapshot } from './write-snapshot.ts';
 
 /** How long an operation waits for another capture or a live `index.lock`, ms. */
 const PATIENCE_MS = 10_000;

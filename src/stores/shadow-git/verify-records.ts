@@ -6,11 +6,11 @@ import type { ReadNode } from '../entry-tree/tree-reader.ts';
 import { verifyTree } from '../entry-tree/verify-tree.ts';
 import { decodeRules } from '../rules-blob.ts';
 import type { StoreProblem } from '../snapshot-store.ts';
-import { readRefs } from './checkpoint-refs.ts';
-import { problemFrom, readManifest } from './read-manifests.ts';
-import { manifestRef } from './ref-names.ts';
-import type { ShadowContext } from './shadow-context.ts';
-import type { ShadowObjects } from './shadow-objects.ts';
+import type { ShadowObjects } from './objects/shadow-objects.ts';
+import { readRefs } from './records/checkpoint-refs.ts';
+import { problemFrom, readManifest } from './records/read-manifests.ts';
+import { manifestRef } from './records/ref-names.ts';
+import type { ShadowContext } from './repository/shadow-context.ts';
 
 type Verdicts = Map<ContentHash, WaymarkError | undefined>;
 

@@ -1,0 +1,128 @@
+import { fstatSync, lstatSync, readdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { WaymarkError } from '../../domain/errors.ts';
+import {
+  comparePaths,
+  parentOf,
+  parseRelPath,
+  quotePath,
+  type RelPath,
+  toFsPath,
+} from '../../domain/rel-path.ts';
+import type { DirectoryEntry, Entry, FileEntry, Skip, SnapshotView } from '../../domain/snapshot.ts';
+import type { FileSystem } from '../../platform/file-system.ts';
+import { compileSelection } from '../plan/match-selection.ts';
+import type { Selection } from '../plan/restore-plan.ts';
+import type { ContentSource } from './apply-run.ts';
+import { skipReasonOf } from './failure.ts';
+import { pourContent } from './pour-content.ts';
+import { openTree, type WorkspaceTree } from './workspace-tree.ts';
+
+export interface MaterializeInput {
+  readonly view: SnapshotView;
+  /** absolute, its parent exists as a real path; missing or empty */
+  readonly into: string;
+  readonly selection?: Selection;
+  readonly content: ContentSource;
+  readonly fs: FileSystem;
+  readonly preserveMtime?: boolean;
+  readonly onProgress?: (written: number) => void;
+}
+
+export interface Materialized {
+  readonly written: number;
+  readonly skips: readonly Skip[];
+}
+
+/**
+ * Writes all stored entries of a snapshot into a missing or empty directory: content, modes, links.
+ *
+ * @throws WaymarkError `TARGET_NOT_EMPTY`, `UNSAFE_PATH` before anything is written; `NO_SPACE`, `IO_ERROR`, `OBJECT_MISSING`, `OBJECT_CORRUPT` half way:
+ * what is there by then is whole, and nothing else was touched
+ */
+export async function materialize(input: MaterializeInput): Promise<Materialized> {
+  const { view, fs, into } = input;
+  for (const [path] of view.nodes()) parseRelPath(path);
+  prepareDirectory(fs, into);
+  const { includes } = compileSelection(input.selection?.paths ?? [], [view]);
+  using tree = openTree(into);
+  const skips: Skip[] = [];
+  const directories = new Map<RelPath, DirectoryEntry>();
+  let written = 0;
+  let directory: RelPath | '' = '';
+  const requireDirectory = (path: RelPath | ''): void => {
+    if (path === '' || directories.has(path)) return;
+    requireDirectory(parentOf(path));
+    const node = view.get(path);
+    fs.mkdir(tree.locate(path), 0o700);
+    directories.set(path, node?.kind === 'directory' ? node : PLAIN_DIRECTORY);
+  };
+
+  for (const [path, node] of view.nodes()) {
+    if (node.kind === 'observed' || !includes(path)) continue;
+    try {
+      if (parentOf(path) !== directory) tree.lookAgain();
+      directory = parentOf(path);
+      requireDirectory(node.kind === 'directory' ? path : parentOf(path));
+      await writeEntry(input, tree, path, node);
+      written += 1;
+    } catch (error) {
+      skips.push({ path, reason: skipReasonOf(error, path), detail: (error as Error).message });
+    }
+    input.onProgress?.(written);
+  }
+  for (const [path, { mode }] of [...directories].sort(([a], [b]) => comparePaths(b, a))) {
+    fs.chmod(tree.locate(path), mode);
+  }
+  fs.fsyncDirectory(tree.directory(''));
+  return { written, skips };
+}
+
+const PLAIN_DIRECTORY: DirectoryEntry = {
+  kind: 'directory',
+  mode: 0o755,
+  mtimeNs: 0n,
+  listing: 'partial',
+};
+
+function prepareDirectory(fs: FileSystem, into: string): void {
+  const stats = lstatSync(toFsPath(into), { throwIfNoEntry: false });
+  if (stats === undefined) {
+    fs.mkdir(into, 0o755);
+    fs.fsyncDirectory(dirname(into));
+  } else if (!stats.isDirectory() || readdirSync(toFsPath(into)).length > 0) {
+    throw new WaymarkError('TARGET_NOT_EMPTY', `${quotePath(into)} is not an empty directory`, {
+      hint: 'Name a directory that is missing or empty; a link is none',
+    });
+  }
+}
+
+async function writeEntry(
+  input: MaterializeInput,
+  tree: WorkspaceTree,
+  path: RelPath,
+  entry: Entry,
+): Promise<void> {
+  if (entry.kind === 'file') await writeFile(input, tree, path, entry);
+  if (entry.kind === 'symlink') input.fs.symlink(entry.target, tree.locate(path));
+}
+
+async function writeFile(
+  { fs, content, preserveMtime }: MaterializeInput,
+  tree: WorkspaceTree,
+  path: RelPath,
+  entry: FileEntry,
+): Promise<void> {
+  const { mode, mtimeNs } = entry;
+  const fd = fs.openWrite(tree.locate(path), { exclusive: true, mode: mode & 0o777 });
+  let whole = false;
+  try {
+    await pourContent(fs, fd, entry, content);
+    if ((fstatSync(fd).mode & 0o7777) !== mode) fs.fchmod(fd, mode);
+    whole = true;
+  } finally {
+    fs.close(fd);
+    if (!whole) fs.unlink(tree.locate(path));
+  }
+  if (preserveMtime === true) fs.utimes(tree.locate(path), mtimeNs, mtimeNs);
+}
