@@ -67,7 +67,7 @@ export async function applyWorktree(
       merged = prepared.merged;
       if (!agreed || prepared.plan.actions.length === 0) return prepared;
       const run = { runId: place.runId, session: options.session };
-      const contents = await holdContents(checkout, store, run, { ...prepared, rules: prepared.draft.rules });
+      const contents = await holdContents(checkout, store, run, { ...prepared, rules: prepared.view.rules });
       return { ...prepared, contents };
     },
     preview: async (plan) => ({
@@ -119,7 +119,7 @@ async function prepare(
     theirs: ({ path, theirs: entry }) => theirs(path, entry.hash),
   });
   const entries = new Map([...merged].map(([path, { entry }]) => [path, entry]));
-  return { plan: planApply(question, entries), view, draft: present.draft, merged };
+  return { plan: planApply(question, entries), view, present, merged };
 }
 
 function messagesFor(

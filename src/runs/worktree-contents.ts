@@ -1,11 +1,11 @@
-import { describeView } from '../checkpoints/capture/capture.ts';
 import type { CheckpointOrigin } from '../checkpoints/capture/commit-checkpoint.ts';
 import { commitCheckpoint } from '../checkpoints/capture/commit-checkpoint.ts';
+import { describeSnapshot, NOTHING_COUNTED } from '../checkpoints/capture/describe-snapshot.ts';
 import { dropCheckpoints } from '../checkpoints/retention/drop-checkpoints.ts';
 import { useSession } from '../checkpoints/sessions/session.ts';
 import type { HomeContext, WorkspaceContext } from '../checkpoints/workspace/home-context.ts';
 import type { Checkpoint } from '../domain/checkpoint.ts';
-import type { DraftEdit } from '../domain/draft.ts';
+import type { DraftEdit, SnapshotDraft } from '../domain/draft.ts';
 import { WaymarkError } from '../domain/errors.ts';
 import type { DirHash, RunId } from '../domain/ids.ts';
 import { comparePaths, type RelPath } from '../domain/rel-path.ts';
@@ -51,14 +51,14 @@ export async function holdContents(
     resourceId: null,
   };
   const held = await commitCheckpoint(checkout, store, origin, async () => {
-    const written = await store.write({
+    const draft: SnapshotDraft = {
       base: undefined,
       edits,
       rules: { ...rules, selection: edits.map(({ path }) => path) },
       truncated: false,
       read: (path) => readingOf(merged.get(path)),
-    });
-    return describeView(await store.open(written.ref), written);
+    };
+    return describeSnapshot(await store.write(draft), draft, NOTHING_COUNTED);
   });
   if (held === undefined) throw new WaymarkError('INTERNAL', 'What is to be applied was not held');
   return held;

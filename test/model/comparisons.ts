@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
-import { decodeName, encodeName } from '../../src/domain/rel-path.ts';
-import type { RestoreResult, SnapshotNode } from '../../src/index.ts';
+import { coverageOf } from '../../src/domain/coverage.ts';
+import { decodeName, encodeName, type RelPath } from '../../src/domain/rel-path.ts';
+import type { Checkpoint, RestoreResult, SnapshotNode } from '../../src/index.ts';
 import { type DiskNode, type DiskTree, describeTree, holdsSame, isBelow, readDiskTree } from './disk-tree.ts';
 import { covers, type Moment } from './reference-restore.ts';
 import type { Status } from './reference-scope.ts';
@@ -50,6 +51,19 @@ export function expectReasons(
   for (const at of skipped) {
     expect(holdsSame(present.tree.get(at), after.get(at)), `skipped ${at} stays`).toBe(true);
   }
+}
+
+/** The record says of its snapshot what reading the whole of it gives. */
+export function expectFigures(
+  { coverage, sizeBytes }: Checkpoint,
+  entries: readonly (readonly [RelPath, SnapshotNode])[],
+): void {
+  const skips = entries.flatMap(([path, node]) =>
+    node.kind === 'observed' ? [{ path, reason: node.reason }] : [],
+  );
+  const bytes = entries.map(([, node]) => (node.kind === 'file' ? node.size : 0));
+  expect(coverage, 'the coverage').toEqual(coverageOf(entries.length - skips.length, skips));
+  expect(sizeBytes, 'the bytes').toBe(bytes.reduce((sum, size) => sum + size, 0));
 }
 
 function actionBetween(from: DiskNode | undefined, to: DiskNode | undefined): string | undefined {

@@ -4,6 +4,7 @@ import { isWaymarkError, type RestoreResult, type Workspace } from '../../src/in
 import {
   describeExpected,
   describeNode,
+  expectFigures,
   expectReasons,
   expectReport,
   expectTree,
@@ -81,6 +82,7 @@ export class ModelSession {
   async #hold(id: string, moment: Moment, isSafety = false): Promise<Taken> {
     const { entries, problems, checkpoint } = await this.#workspace.showCheckpoint(id);
     expect(problems, 'problems of a fresh checkpoint').toEqual([]);
+    expectFigures(checkpoint, entries);
     const shown = new Map(entries.map(([name, node]) => [fromProduct(name), node]));
     const statuses = new Map(moment.statuses);
     const partial = new Set<string>();

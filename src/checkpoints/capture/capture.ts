@@ -1,12 +1,11 @@
 import type { Checkpoint } from '../../domain/checkpoint.ts';
-import { coverageOf } from '../../domain/coverage.ts';
-import type { CaptureStats, SnapshotDraft } from '../../domain/draft.ts';
+import type { CaptureStats, DraftEdit, SnapshotDraft } from '../../domain/draft.ts';
 import type { RelPath } from '../../domain/rel-path.ts';
-import type { Skip, SnapshotView } from '../../domain/snapshot.ts';
 import type { SnapshotStore, WrittenSnapshot } from '../../stores/snapshot-store.ts';
 import type { Observation, ScopeSource } from '../../workspace/observation.ts';
 import type { WorkspaceContext } from '../workspace/home-context.ts';
-import { type CheckpointOrigin, commitCheckpoint, type DescribedSnapshot } from './commit-checkpoint.ts';
+import { type CheckpointOrigin, commitCheckpoint } from './commit-checkpoint.ts';
+import { describeSnapshot, NOTHING_COUNTED } from './describe-snapshot.ts';
 import { observe, type Reach } from './present.ts';
 import { selectedDraft } from './selected-draft.ts';
 import { keepCache, type TrustedCache, trustedCache } from './trusted-cache.ts';
@@ -54,7 +53,12 @@ export async function capture(
   const checkpoint = await commitCheckpoint(context, store, input.origin, async () => {
     written = await store.write(draft);
     earlier = input.sameAs?.(written.ref.root);
-    return earlier === undefined ? await describe(store, draft, written, observation) : undefined;
+    if (earlier !== undefined) return undefined;
+    const counted =
+      draft === observation.draft
+        ? { figures: observation, counted: ({ node }: DraftEdit) => node }
+        : NOTHING_COUNTED;
+    return describeSnapshot(written, draft, counted);
   });
   if (written !== undefined && reach === 'in_scope')
     await remember(context, store, observation, draft, written, trusted);
@@ -74,47 +78,4 @@ async function remember(
   const next = draft === observation.draft ? observation.next({ root: ref.root, read }) : trusted?.cache;
   if (next !== undefined && next !== trusted?.cache) await keepCache(context, store, next, ref);
   else if (trusted !== undefined) await keepCache(context, store, undefined, trusted.ref);
-}
-
-async function describe(
-  store: SnapshotStore,
-  draft: SnapshotDraft,
-  written: WrittenSnapshot,
-  observation: Observed,
-): Promise<DescribedSnapshot> {
-  if (draft !== observation.draft) return describeView(await store.open(written.ref), written);
-  let stored = observation.storedCount;
-  let bytes = observation.storedBytes;
-  const late: Skip[] = [];
-  for (const [path, node] of written.read) {
-    if (node === undefined || node.kind === 'observed') {
-      stored -= 1;
-      if (node !== undefined) late.push({ path, reason: node.reason });
-    }
-  }
-  for (const edit of draft.edits) {
-    if (edit.node?.kind !== 'pending') continue;
-    const node = written.read.get(edit.path);
-    bytes += (node?.kind === 'file' ? node.size : 0) - edit.node.statedSize;
-  }
-  return {
-    written,
-    coverage: coverageOf(stored, [...observation.skips, ...late], draft.truncated),
-    sizeBytes: bytes,
-  };
-}
-
-/** Describes a snapshot by reading its tree. */
-export function describeView(view: SnapshotView, written: WrittenSnapshot): DescribedSnapshot {
-  let stored = 0;
-  let sizeBytes = 0;
-  const skips: Skip[] = [];
-  for (const [path, node] of view.nodes()) {
-    if (node.kind === 'observed') skips.push({ path, reason: node.reason });
-    else {
-      stored += 1;
-      if (node.kind === 'file') sizeBytes += node.size;
-    }
-  }
-  return { written, coverage: coverageOf(stored, skips, view.truncated), sizeBytes };
 }

@@ -11,7 +11,8 @@ import { observeWorkspace } from '../../workspace/observe.ts';
 import type { StatCache } from '../../workspace/stat-cache.ts';
 import type { WorkspaceContext } from '../workspace/home-context.ts';
 import { liveScope } from '../workspace/live-scope.ts';
-import { trustedCache } from './trusted-cache.ts';
+import type { CountedState, SnapshotFigures } from './describe-snapshot.ts';
+import { type TrustedCache, trustedCache } from './trusted-cache.ts';
 
 /**
  * How far a look at the workspace goes: to what rules and limits put in scope; to what rules do (`unlimited`); or to everything but secrets
@@ -46,6 +47,10 @@ export interface Present {
   readonly draft: SnapshotDraft;
   readonly view: OverlayView;
   readonly stats: CaptureStats;
+  /** of the draft, by the sizes of the walk */
+  readonly figures: SnapshotFigures;
+  /** what it was compared with */
+  readonly trusted: TrustedCache | undefined;
 }
 
 /**
@@ -77,6 +82,17 @@ export async function presentState(
     draft: observation.draft,
     view: overlayView(trusted?.base, edits, rules, truncated),
     stats: observation.stats,
+    figures: observation,
+    trusted,
+  };
+}
+
+/** Says how the workspace as it is was counted, for a draft that holds more of it. */
+export function countPresent({ draft, figures, trusted }: Present): CountedState {
+  const edits = new Map(draft.edits.map(({ path, node }) => [path, node] as const));
+  return {
+    figures,
+    counted: ({ path }) => (edits.has(path) ? edits.get(path) : trusted?.base.get(path)),
   };
 }
 

@@ -9,6 +9,7 @@ import { isoTime } from '../../platform/clock.ts';
 import type { RestorePlan } from '../../restore/plan/restore-plan.ts';
 import type { SnapshotStore } from '../../stores/snapshot-store.ts';
 import type { Confirm, Preview, RestoreResult } from '../api/restore.ts';
+import { keepCache } from '../capture/trusted-cache.ts';
 import { useSession } from '../sessions/session.ts';
 import { refuseDuringRun } from '../workspace/claims.ts';
 import type { WorkspaceContext } from '../workspace/home-context.ts';
@@ -87,6 +88,9 @@ export async function changeWorkspace(
       safety: safety.checkpoint,
       preserveMtime: options.preserveMtime ?? false,
     });
+    const { trusted } = prepared.present;
+    // What the restore added to the store casts no doubt on what was there.
+    if (trusted !== undefined) await keepCache(context, store, undefined, trusted.ref);
     return resultOf(context, change, started, {
       plan: {
         ...safety.plan,

@@ -4,8 +4,8 @@ import type { DraftEdit, FileReading, SnapshotDraft } from '../../domain/draft.t
 import { comparePaths, decodeName, type RelPath, toFsPath } from '../../domain/rel-path.ts';
 import type { Displaced } from '../../restore/apply/apply-run.ts';
 import type { SnapshotStore } from '../../stores/snapshot-store.ts';
-import { describeView } from '../capture/capture.ts';
 import { commitCheckpoint } from '../capture/commit-checkpoint.ts';
+import { countSnapshot, describeSnapshot } from '../capture/describe-snapshot.ts';
 import type { WorkspaceContext } from '../workspace/home-context.ts';
 
 /**
@@ -19,23 +19,22 @@ export async function holdDisplaced(
   displaced: readonly Displaced[],
 ): Promise<Checkpoint | undefined> {
   if (displaced.length === 0) return undefined;
-  const { rules, truncated } = await store.open(safety.snapshot);
+  const held = await store.open(safety.snapshot);
   const places = new Map(
     displaced.map(({ path, temporary }) => [path, `${context.identity.path}/${temporary}`]),
   );
   const draft: SnapshotDraft = {
     base: safety.snapshot.root,
-    rules,
-    truncated,
+    rules: held.rules,
+    truncated: held.truncated,
     edits: displaced
       .map((item) => editOf(context.identity.path, item))
       .sort((a, b) => comparePaths(a.path, b.path)),
     read: (path) => readDisplaced(places.get(path) ?? ''),
   };
-  return await commitCheckpoint(context, store, safety, async () => {
-    const written = await store.write(draft);
-    return describeView(await store.open(written.ref), written);
-  });
+  return await commitCheckpoint(context, store, safety, async () =>
+    describeSnapshot(await store.write(draft), draft, countSnapshot(held)),
+  );
 }
 
 function editOf(root: string, { path, temporary, kind }: Displaced): DraftEdit {

@@ -23,7 +23,7 @@ import { planAroundUnseen } from './plan-around-unseen.ts';
 export interface Prepared {
   readonly plan: RestorePlan;
   readonly view: OverlayView;
-  readonly draft: SnapshotDraft;
+  readonly present: Present;
   /** holds what the plan writes, where the target does not; kept while the restore goes on */
   readonly contents?: Checkpoint;
 }
@@ -57,7 +57,7 @@ export async function prepareRestore(
   const plan = planAroundUnseen(context.identity.path, view, (now) =>
     planRestore({ ...question, present: now }),
   );
-  return { plan, view, draft: present.draft };
+  return { plan, view, present };
 }
 
 /**
@@ -83,7 +83,7 @@ function lookCloser(
 
 /** The draft of the safety checkpoint: the workspace as planned against, with every path that the plan touches read again. */
 export function safetyDraft(prepared: Prepared): SnapshotDraft {
-  const edits = new Map(prepared.draft.edits.map(({ path, node }) => [path, node] as const));
+  const edits = new Map(prepared.present.draft.edits.map(({ path, node }) => [path, node] as const));
   for (const [path, node] of prepared.view.edits) {
     const planned = edits.get(path);
     if (planned === undefined || planned.kind !== 'pending') edits.set(path, asRead(node));
@@ -93,7 +93,7 @@ export function safetyDraft(prepared: Prepared): SnapshotDraft {
   const sorted = [...edits]
     .map(([path, node]) => ({ path, node }))
     .sort((a, b) => (a.path < b.path ? -1 : 1));
-  return { ...prepared.draft, edits: sorted };
+  return { ...prepared.present.draft, edits: sorted };
 }
 
 /** Files are read again when they are stored; the rest is held by the node itself. */

@@ -5,8 +5,9 @@ import { comparePaths, type RelPath } from '../../domain/rel-path.ts';
 import { type Entry, isStored, type Skip, type SnapshotView, sameEntry } from '../../domain/snapshot.ts';
 import type { RestorePlan } from '../../restore/plan/restore-plan.ts';
 import type { SnapshotStore } from '../../stores/snapshot-store.ts';
-import { describeView } from '../capture/capture.ts';
 import { commitCheckpoint } from '../capture/commit-checkpoint.ts';
+import { describeSnapshot } from '../capture/describe-snapshot.ts';
+import { countPresent } from '../capture/present.ts';
 import type { WorkspaceContext } from '../workspace/home-context.ts';
 import { type Prepared, safetyDraft } from './restore-preparation.ts';
 
@@ -38,9 +39,10 @@ export async function takeSafetyCheckpoint(
       resourceId: null,
     },
     async () => {
-      const written = await store.write(safetyDraft(prepared));
+      const draft = safetyDraft(prepared);
+      const written = await store.write(draft);
       held = await store.open(written.ref);
-      return describeView(held, written);
+      return describeSnapshot(written, draft, countPresent(prepared.present));
     },
   );
   if (checkpoint === undefined || held === undefined) {

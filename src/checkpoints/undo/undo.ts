@@ -137,7 +137,7 @@ async function prepareUndo(
   );
   const lost = (await what.unknown?.()) ?? [];
   const skips = [...plan.skips, ...lost].sort((a, b) => comparePaths(a.path, b.path));
-  return { plan: { ...plan, skips }, view, draft: present.draft };
+  return { plan: { ...plan, skips }, view, present };
 }
 
 function beforeOf(context: WorkspaceContext, operation: Operation, force = false): Checkpoint {

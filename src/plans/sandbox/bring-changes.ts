@@ -49,7 +49,7 @@ export async function bringChanges(
       if (!agreed || merged.size === 0) return prepared;
       if (plan.runId === null) throw new WaymarkError('INTERNAL', `Plan ${plan.id} has no run`);
       const run = { runId: plan.runId, session: plan.sessionId ?? undefined };
-      const contents = await holdContents(context, store, run, { ...prepared, rules: prepared.draft.rules });
+      const contents = await holdContents(context, store, run, { ...prepared, rules: prepared.view.rules });
       return { ...prepared, contents };
     },
     preview: async (restorePlan) => ({
@@ -95,5 +95,5 @@ async function prepareBring(
   const plan = planAroundUnseen(context.identity.path, view, (now) =>
     planApply({ ...question, present: now }, entries),
   );
-  return { plan, view, draft: present.draft, merged };
+  return { plan, view, present, merged };
 }
