@@ -25,8 +25,10 @@ export function displace(run: ApplyRun, step: Step): boolean {
 }
 
 /** Puts what was displaced back to its path, unless something lies there by now. */
-export function returnDisplaced(run: ApplyRun, step: Step): void {
-  if (moveInto(run, step.temporaries.old, step.path) === 'moved') step.displaced = false;
+export function returnDisplaced(run: ApplyRun, step: Step): MoveOutcome {
+  const outcome = moveInto(run, step.temporaries.old, step.path);
+  if (outcome === 'moved') step.displaced = false;
+  return outcome;
 }
 
 /** `linked`: it is at the new name and, since that could not be removed, at the old one as well. `taken`: nothing happened. */
@@ -91,10 +93,8 @@ export function settleDisplaced(run: ApplyRun, step: Step): void {
     return;
   }
   const abandoned = step.state !== 'done' && findEntry(run.tree, step.path) === undefined;
-  if (abandoned) {
-    returnDisplaced(run, step);
-    return;
-  }
+  // Where somebody took the place at the last moment, what was displaced is held or handed over like any other.
+  if (abandoned && returnDisplaced(run, step) !== 'taken') return;
   if (isHeld(run, step, found)) {
     run.fs.unlink(run.tree.locate(old));
     step.displaced = false;
