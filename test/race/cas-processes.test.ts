@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { hashOf } from './suites/drafts.ts';
-import { casStore } from './support/cas-scene.ts';
-import { runScript } from './support/run-script.ts';
-import { temporaryDirectory } from './support/temporary-directory.ts';
+import { hashOf } from '../suites/drafts.ts';
+import { casStore } from '../support/cas-scene.ts';
+import { runScript } from '../support/run-script.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
-const WORKER = new URL('./support/cas-worker.ts', import.meta.url).pathname;
+const WORKER = new URL('../support/cas-worker.ts', import.meta.url).pathname;
 
 test('CL-01 CL-03 CL-06: processes capture, drop and collect in one home at once, and nothing kept is lost', async () => {
   using temporary = temporaryDirectory();

@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
-import type { DirHash } from '../src/domain/ids.ts';
-import { applyRestore } from '../src/restore/apply/apply-restore.ts';
-import { lockedDirectories } from '../src/restore/apply/unlock-directories.ts';
-import { openTree } from '../src/restore/apply/workspace-tree.ts';
-import type { RestoreJournal } from '../src/restore/journal/restore-journal.ts';
-import { recoverRestore } from '../src/restore/recover/recover.ts';
-import { memoryDirectory } from './support/memory-directory.ts';
-import { dyingFileSystem, Killed, unsyncedFileSystem } from './support/restore-crash.ts';
-import { drawTree, OPERATION, planBack, type Sketch, type TreeSketch } from './support/restore-scene.ts';
-import { type Blobs, contentOf, scanView } from './support/snapshot-views.ts';
-import { treeListing } from './support/tree-listing.ts';
+import type { DirHash } from '../../src/domain/ids.ts';
+import { applyRestore } from '../../src/restore/apply/apply-restore.ts';
+import { lockedDirectories } from '../../src/restore/apply/unlock-directories.ts';
+import { openTree } from '../../src/restore/apply/workspace-tree.ts';
+import type { RestoreJournal } from '../../src/restore/journal/restore-journal.ts';
+import { recoverRestore } from '../../src/restore/recover/recover.ts';
+import { memoryDirectory } from '../support/memory-directory.ts';
+import { dyingFileSystem, Killed, unsyncedFileSystem } from '../support/restore-crash.ts';
+import { drawTree, OPERATION, planBack, type Sketch, type TreeSketch } from '../support/restore-scene.ts';
+import { type Blobs, contentOf, scanView } from '../support/snapshot-views.ts';
+import { treeListing } from '../support/tree-listing.ts';
 
 // Hundreds of restores, or of processes: on a busy machine they take their time.
 vi.setConfig({ testTimeout: 300_000 });

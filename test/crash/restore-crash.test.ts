@@ -1,15 +1,15 @@
 import { mkdirSync } from 'node:fs';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { DirHash } from '../src/domain/ids.ts';
-import type { FileSystem } from '../src/platform/file-system.ts';
-import { applyRestore } from '../src/restore/apply/apply-restore.ts';
-import { closeJournal, openJournal, readJournal } from '../src/restore/journal/journal.ts';
-import { recoverRestore } from '../src/restore/recover/recover.ts';
-import { memoryDirectory } from './support/memory-directory.ts';
-import { dyingFileSystem, failingFileSystem, Killed, unsyncedFileSystem } from './support/restore-crash.ts';
-import { drawTree, NOW, OPERATION, planBack, THEN, type TreeSketch } from './support/restore-scene.ts';
-import { type Blobs, contentOf, scanView } from './support/snapshot-views.ts';
-import { treeListing } from './support/tree-listing.ts';
+import type { DirHash } from '../../src/domain/ids.ts';
+import type { FileSystem } from '../../src/platform/file-system.ts';
+import { applyRestore } from '../../src/restore/apply/apply-restore.ts';
+import { closeJournal, openJournal, readJournal } from '../../src/restore/journal/journal.ts';
+import { recoverRestore } from '../../src/restore/recover/recover.ts';
+import { memoryDirectory } from '../support/memory-directory.ts';
+import { dyingFileSystem, failingFileSystem, Killed, unsyncedFileSystem } from '../support/restore-crash.ts';
+import { drawTree, NOW, OPERATION, planBack, THEN, type TreeSketch } from '../support/restore-scene.ts';
+import { type Blobs, contentOf, scanView } from '../support/snapshot-views.ts';
+import { treeListing } from '../support/tree-listing.ts';
 
 // Hundreds of restores, or of processes: on a busy machine they take their time.
 vi.setConfig({ testTimeout: 300_000 });

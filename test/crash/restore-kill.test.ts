@@ -3,20 +3,20 @@ import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import type { DirHash } from '../src/domain/ids.ts';
-import { applyRestore } from '../src/restore/apply/apply-restore.ts';
-import { closeJournal, openJournal, readJournal } from '../src/restore/journal/journal.ts';
-import { recoverRestore } from '../src/restore/recover/recover.ts';
-import { memoryDirectory } from './support/memory-directory.ts';
-import { dyingFileSystem, unsyncedFileSystem } from './support/restore-crash.ts';
-import { drawTree, OPERATION, planBack, type TreeSketch } from './support/restore-scene.ts';
-import { type Blobs, contentOf, scanView } from './support/snapshot-views.ts';
-import { treeListing } from './support/tree-listing.ts';
+import type { DirHash } from '../../src/domain/ids.ts';
+import { applyRestore } from '../../src/restore/apply/apply-restore.ts';
+import { closeJournal, openJournal, readJournal } from '../../src/restore/journal/journal.ts';
+import { recoverRestore } from '../../src/restore/recover/recover.ts';
+import { memoryDirectory } from '../support/memory-directory.ts';
+import { dyingFileSystem, unsyncedFileSystem } from '../support/restore-crash.ts';
+import { drawTree, OPERATION, planBack, type TreeSketch } from '../support/restore-scene.ts';
+import { type Blobs, contentOf, scanView } from '../support/snapshot-views.ts';
+import { treeListing } from '../support/tree-listing.ts';
 
 // Hundreds of restores, or of processes: on a busy machine they take their time.
 vi.setConfig({ testTimeout: 300_000 });
 
-const VICTIM = fileURLToPath(new URL('support/restore-victim.ts', import.meta.url));
+const VICTIM = fileURLToPath(new URL('../support/restore-victim.ts', import.meta.url));
 const DIR_HASH = '0123456789abcdef' as DirHash;
 type Mode = 'continue' | 'abort';
 

@@ -1,13 +1,13 @@
 import { cpSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import type { CheckpointRecord } from '../src/domain/checkpoint.ts';
-import { isWaymarkError } from '../src/domain/errors.ts';
-import type { FsCall } from '../src/platform/file-system.ts';
-import { actOnCasHome, CAS_ACTIONS, type CasAction, casStore, prepareCasHome } from './support/cas-scene.ts';
-import { runScript } from './support/run-script.ts';
-import { temporaryDirectory } from './support/temporary-directory.ts';
+import type { CheckpointRecord } from '../../src/domain/checkpoint.ts';
+import { isWaymarkError } from '../../src/domain/errors.ts';
+import type { FsCall } from '../../src/platform/file-system.ts';
+import { actOnCasHome, CAS_ACTIONS, type CasAction, casStore, prepareCasHome } from '../support/cas-scene.ts';
+import { runScript } from '../support/run-script.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
-const CRASH = new URL('./support/cas-crash.ts', import.meta.url).pathname;
+const CRASH = new URL('../support/cas-crash.ts', import.meta.url).pathname;
 
 /** A prepared home that is copied for each fault. */
 async function scene() {

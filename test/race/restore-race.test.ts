@@ -2,17 +2,17 @@ import { lstatSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileS
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import type { OperationId } from '../src/domain/ids.ts';
-import type { RelPath } from '../src/domain/rel-path.ts';
-import type { FileEntry } from '../src/domain/snapshot.ts';
-import { applyRestore } from '../src/restore/apply/apply-restore.ts';
-import { discardDisplaced } from '../src/restore/apply/discard-displaced.ts';
-import { memoryDirectory } from './support/memory-directory.ts';
-import { unsyncedFileSystem } from './support/restore-crash.ts';
-import { runScript } from './support/run-script.ts';
-import { type Blobs, contentOf, hashOf } from './support/snapshot-views.ts';
+import type { OperationId } from '../../src/domain/ids.ts';
+import type { RelPath } from '../../src/domain/rel-path.ts';
+import type { FileEntry } from '../../src/domain/snapshot.ts';
+import { applyRestore } from '../../src/restore/apply/apply-restore.ts';
+import { discardDisplaced } from '../../src/restore/apply/discard-displaced.ts';
+import { memoryDirectory } from '../support/memory-directory.ts';
+import { unsyncedFileSystem } from '../support/restore-crash.ts';
+import { runScript } from '../support/run-script.ts';
+import { type Blobs, contentOf, hashOf } from '../support/snapshot-views.ts';
 
-const MOVER = fileURLToPath(new URL('support/restore-mover.ts', import.meta.url));
+const MOVER = fileURLToPath(new URL('../support/restore-mover.ts', import.meta.url));
 const PATH = 'f' as RelPath;
 
 function entryOf(text: string, blobs: Blobs): FileEntry {
