@@ -1,12 +1,8 @@
 import { posix } from 'node:path';
+import { checkOrder } from './check-order.ts';
 import { LAYERS, READING, RESERVED, RESERVED_MODULES } from './layers.ts';
 import { type ImportFound, scanSource } from './scan-source.ts';
-
-/** Something that breaks the layering. */
-export interface Violation {
-  readonly line: number;
-  readonly message: string;
-}
+import type { Violation } from './violation.ts';
 
 /**
  * Checks one file of `src/`.
@@ -22,7 +18,12 @@ export function checkFile(path: string, text: string): readonly Violation[] {
   const arrows = imports.flatMap((found) => checkArrow(path, layer, found));
   // Tests make their own places to work in.
   if (isTest(path)) return arrows;
-  return [...arrows, ...imports.flatMap((found) => checkModule(layer, found)), ...checkUses(layer, code)];
+  return [
+    ...arrows,
+    ...checkOrder(path, imports),
+    ...imports.flatMap((found) => checkModule(layer, found)),
+    ...checkUses(layer, code),
+  ];
 }
 
 /** The layer that a file of `src/` belongs to. */

@@ -23,6 +23,42 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   cli: [...LIBRARY, 'index'],
 };
 
+/** Stands for the files directly in a folder. */
+export const OWN = '.';
+
+/**
+ * Folders whose own folders are in order: each imports only those of the steps before its own. Those of one step do not import each
+ * other. Tests are free of it.
+ */
+export const FOLDERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  stores: [['entry-tree'], ['manifest'], [OWN], ['cas', 'shadow-git', 'memory']],
+  'stores/cas': [['packs'], ['manifests'], ['collection'], [OWN]],
+  'stores/shadow-git': [['repository'], ['records'], ['objects'], ['capture'], ['collection'], [OWN]],
+  restore: [['plan'], ['apply'], ['journal'], ['recover'], [OWN]],
+  worktree: [['merge', 'repository'], ['record'], ['create'], ['seed'], ['list'], ['remove'], [OWN]],
+  checkpoints: [
+    ['api'],
+    ['workspace'],
+    ['history'],
+    ['retention'],
+    ['sessions'],
+    ['capture'],
+    ['diff'],
+    ['restore'],
+    ['undo', 'stores'],
+    [OWN],
+  ],
+  plans: [
+    ['document', 'patch'],
+    ['records'],
+    ['checkpoints'],
+    ['sandbox', 'tools'],
+    ['rollback'],
+    ['executor'],
+    [OWN],
+  ],
+};
+
 /** Names of `node:fs` that only look; everything else it exports is for `platform/` alone. */
 export const READING: ReadonlySet<string> = new Set([
   'accessSync',

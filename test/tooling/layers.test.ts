@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { LAYERS } from '../../scripts/layers/layers.ts';
+import { FOLDERS, LAYERS, OWN } from '../../scripts/layers/layers.ts';
 
 const CHECK = join(import.meta.dirname, '../../scripts/check-layers.ts');
 let root: string;
@@ -67,6 +67,39 @@ describe('check-layers', () => {
       );
     }
     expect(check()).toEqual({ status: 0, problems: [] });
+  });
+
+  describe.each(Object.entries(FOLDERS))('the folders of %s', (parent, steps) => {
+    const folders = steps.flatMap((step, at) => step.map((name) => ({ name, at })));
+    const nameOf = (folder: string) => (folder === OWN ? parent : `${parent}/${folder}`);
+    const pairs = folders.flatMap((from) => folders.map((to) => ({ from, to })));
+    const arrow = (from: string, to: string) =>
+      write(
+        join(parent, from, `canary-${to === OWN ? 'own' : to}.ts`),
+        `import { thing } from '${from === OWN ? './' : '../'}${join(to, 'thing.ts')}';\n`,
+      );
+
+    test('refuses a canary import for every arrow against their order', () => {
+      const forbidden = pairs.filter(({ from, to }) => from.name !== to.name && to.at >= from.at);
+      for (const { from, to } of forbidden) arrow(from.name, to.name);
+      const { status, problems } = check();
+      expect(status).toBe(1);
+      expect(problems.map((line) => line.replace(/^.*?: | \(.*$/g, '')).sort()).toEqual(
+        forbidden.map(({ from, to }) => `${nameOf(from.name)} must not import ${nameOf(to.name)}`).sort(),
+      );
+    });
+
+    test('accepts every arrow along it', () => {
+      for (const { from, to } of pairs) {
+        if (from.name === to.name || to.at < from.at) arrow(from.name, to.name);
+      }
+      expect(check()).toEqual({ status: 0, problems: [] });
+    });
+
+    test('names a folder that has no place in it', () => {
+      write(`${parent}/utils/things.ts`, 'export const x = 1;\n');
+      expect(check().problems[0]).toContain(`src/${parent}/utils/things.ts has no place in ${parent}`);
+    });
   });
 
   test.each([
