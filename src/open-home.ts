@@ -16,6 +16,8 @@ import { withoutRepositoryVariables } from './platform/repository-variables.ts';
 import { spawnCommand } from './platform/spawn-command.ts';
 import { moveDatabase } from './platform/sqlite.ts';
 import { createLocks } from './platform/sqlite-locks.ts';
+import { createScouts } from './workspace/scout/scouts.ts';
+import { openStatCacheFiles } from './workspace/stat-cache-files.ts';
 
 /** Set by a catalog that was just created: what the stores hold is not in it yet. */
 const REBUILD_NEEDED = 'rebuild-needed';
@@ -38,6 +40,7 @@ export async function openHome(options: OpenOptions): Promise<OpenHome> {
   }
   const catalog = openSqliteCatalog({ path: layout.catalog, fs, clock });
   const stores = openStores({ layout, fs, locks, clock, git, catalog });
+  const scouts = createScouts();
   const context: HomeContext = {
     layout,
     fs,
@@ -45,6 +48,8 @@ export async function openHome(options: OpenOptions): Promise<OpenHome> {
     clock,
     git,
     catalog,
+    statCaches: openStatCacheFiles(fs, layout.statCache),
+    scouts,
     ids: createIds(clock),
     currentRun: environment['WAYMARK_RUN'] || undefined,
     currentSession: environment['WAYMARK_SESSION'] || undefined,
@@ -78,6 +83,7 @@ export async function openHome(options: OpenOptions): Promise<OpenHome> {
     ...context,
     rebuilt,
     [Symbol.asyncDispose]: async () => {
+      await scouts[Symbol.asyncDispose]();
       await stores[Symbol.asyncDispose]();
       catalog[Symbol.dispose]();
     },

@@ -6,6 +6,7 @@ const LIBRARY = [...CHANGES, 'checkpoints', 'runs', 'plans'];
 /**
  * The layers of `src/` and what each may import, beside itself. Folders that stand side by side in the design do not
  * import each other. `index` is every file directly in `src/`: the public API and the composition root.
+ * `workers` has the entries of the threads.
  */
 export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   domain: [],
@@ -21,6 +22,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   plans: [...CHANGES, 'checkpoints', 'runs'],
   index: LIBRARY,
   cli: [...LIBRARY, 'index'],
+  workers: [...FOUNDATION, 'workspace'],
 };
 
 /** Stands for the files directly in a folder. */
@@ -108,6 +110,10 @@ export const RESERVED_MODULES: Readonly<
   Record<string, { readonly layers: readonly string[]; readonly reason: string }>
 > = {
   child_process: { layers: ['platform'], reason: 'only platform/ spawns processes' },
+  worker_threads: {
+    layers: ['platform', 'workspace'],
+    reason: 'only platform/worker.ts starts threads',
+  },
   cluster: { layers: ['platform'], reason: 'only platform/ spawns processes' },
   'fs/promises': { layers: ['platform'], reason: 'only platform/ writes files; sync calls are faster' },
   sqlite: { layers: ['platform'], reason: 'databases are opened by platform/sqlite.ts' },

@@ -64,7 +64,7 @@ export class ObservationRun {
     const { unlimited = false, forced = NOTHING } = this.#options;
     const maxFiles = unlimited || forced.size > 0 ? undefined : this.#known.limits.maxFiles;
     if (this.#base && !sameSelection(this.#base.meta.rules, this.#known)) untrustDirectories(this.#table);
-    const walker = this.#createWalker(rootStat, maxFiles);
+    const walker = this.#createWalker(rootStat, maxFiles, await this.#scout(rootStat.dev));
     await this.#drive(walker.walk(rootStat), walker);
     if (walker.overflowed) return this.#tooMany(walker.filesMet);
     await this.#followIndexes(walker);
@@ -112,7 +112,21 @@ export class ObservationRun {
       : new WaymarkError('WORKSPACE_NOT_FOUND', `Workspace ${quotePath(root)} does not exist`);
   }
 
-  #createWalker(rootStat: BigIntStats, maxFiles: number | undefined): Walker {
+  async #scout(device: bigint): Promise<Uint8Array | undefined> {
+    const { root, scouts, signal, onProgress } = this.#options;
+    if (scouts === undefined || this.#base === undefined) return undefined;
+    const onPause = (rows: number): void => {
+      refuseAborted(signal);
+      onProgress?.(rows);
+    };
+    return await scouts.scout({ base: this.#base, root, device: Number(device), onPause });
+  }
+
+  #createWalker(
+    rootStat: BigIntStats,
+    maxFiles: number | undefined,
+    scouted: Uint8Array | undefined,
+  ): Walker {
     const { root, forced = NOTHING, reread = NOTHING, isStored } = this.#options;
     const base = this.#base?.meta;
     return new Walker(this.#table, {
@@ -130,6 +144,7 @@ export class ObservationRun {
       touched: new Set([...forced, ...(base?.forced ?? [])]),
       maxFiles,
       rootError: () => this.#rootError(),
+      scouted,
     });
   }
 
@@ -191,12 +206,16 @@ export class ObservationRun {
   async #drive(steps: Generator<void>, walker: Walker): Promise<void> {
     const { signal, onProgress } = this.#options;
     while (!steps.next().done) {
-      if (signal?.aborted) throw new WaymarkError('INTERRUPTED', 'The walk was interrupted');
+      refuseAborted(signal);
       onProgress?.(walker.filesMet);
       await setImmediate();
     }
-    if (signal?.aborted) throw new WaymarkError('INTERRUPTED', 'The walk was interrupted');
+    refuseAborted(signal);
   }
+}
+
+function refuseAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new WaymarkError('INTERRUPTED', 'The walk was interrupted');
 }
 
 function untrustDirectories(table: TreeTable): void {

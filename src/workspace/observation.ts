@@ -3,6 +3,7 @@ import type { ContentHash } from '../domain/ids.ts';
 import type { RelPath } from '../domain/rel-path.ts';
 import type { FrozenRules, Limits } from '../domain/rules.ts';
 import type { Skip, SnapshotNode } from '../domain/snapshot.ts';
+import type { Scouts } from './scout/scouts.ts';
 import type { StatCache } from './stat-cache.ts';
 
 /** Which rules decide the scope: those of the workspace as it is now, or frozen ones (inside a run). */
@@ -24,6 +25,8 @@ export interface ObserveOptions {
   readonly scope: ScopeSource;
   /** names the base snapshot; undefined: everything is an edit */
   readonly cache: StatCache | undefined;
+  /** threads that look ahead; without them the walk looks at everything itself */
+  readonly scouts?: Scouts;
   /** Tells whether a reused blob is still stored; asked only when the base snapshot is not known to be kept. */
   readonly isStored?: (hash: ContentHash) => boolean;
   /** Paths that are captured whatever ignore rules and limits say (secrets and `.git` excepted), with everything below them. */

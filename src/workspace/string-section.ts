@@ -1,31 +1,44 @@
-/**
- * Strings as one section: encoding u32 (0: one byte per character, 1: UTF-16), count u32, end offsets in characters u32 each, text.
- * UTF-16 keeps the lone surrogates that stand for bytes which are no UTF-8.
- */
-export function writeStrings(strings: readonly string[]): Buffer {
+const HEAD_BYTES = 8;
+
+/** Bytes of the section that {@link writeStrings} writes. */
+export function stringsBytes(strings: readonly string[]): number {
   const text = strings.join('');
-  const isWide = /[\u0100-\uffff]/.test(text);
-  const head = new Uint32Array(2 + strings.length);
-  head[0] = isWide ? 1 : 0;
+  return HEAD_BYTES + strings.length * 4 + text.length * (isWide(text) ? 2 : 1);
+}
+
+/**
+ * Writes strings as one section of exactly {@link stringsBytes}: encoding u32 (0: one byte per character, 1: UTF-16), count u32, end offsets in
+ * characters u32 each, text. UTF-16 keeps the lone surrogates that stand for bytes which are no UTF-8. The section starts at a multiple of 4.
+ */
+export function writeStrings(strings: readonly string[], section: Buffer<ArrayBufferLike>): void {
+  const text = strings.join('');
+  const wide = isWide(text);
+  const head = new Uint32Array(section.buffer, section.byteOffset, 2 + strings.length);
+  head[0] = wide ? 1 : 0;
   head[1] = strings.length;
   let end = 0;
-  strings.forEach((string, at) => {
-    end += string.length;
+  for (let at = 0; at < strings.length; at += 1) {
+    end += (strings[at] as string).length;
     head[at + 2] = end;
-  });
-  return Buffer.concat([Buffer.from(head.buffer), Buffer.from(text, isWide ? 'utf16le' : 'latin1')]);
+  }
+  section.write(text, HEAD_BYTES + strings.length * 4, wide ? 'utf16le' : 'latin1');
 }
 
 /** Reads what {@link writeStrings} wrote. */
-export function readStrings(section: Buffer): readonly string[] {
-  const count = section.readUInt32LE(4);
-  const text = section.toString(section.readUInt32LE(0) === 1 ? 'utf16le' : 'latin1', 8 + count * 4);
-  const strings: string[] = new Array(count);
+export function readStrings(section: Buffer<ArrayBufferLike>): string[] {
+  const [encoding = 0, count = 0] = new Uint32Array(section.buffer, section.byteOffset, 2);
+  const ends = new Uint32Array(section.buffer, section.byteOffset + HEAD_BYTES, count);
+  const text = section.toString(encoding === 1 ? 'utf16le' : 'latin1', HEAD_BYTES + count * 4);
+  const strings: string[] = [];
   let start = 0;
   for (let at = 0; at < count; at += 1) {
-    const end = section.readUInt32LE(8 + at * 4);
-    strings[at] = text.slice(start, end);
+    const end = ends[at] as number;
+    strings.push(text.slice(start, end));
     start = end;
   }
   return strings;
+}
+
+function isWide(text: string): boolean {
+  return /[\u0100-\uffff]/.test(text);
 }

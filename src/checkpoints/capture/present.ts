@@ -35,6 +35,7 @@ export async function observe(
     scope,
     cache,
     git: context.git,
+    scouts: context.scouts,
     onProgress: (done) => context.progress({ phase: 'walk', done, total: undefined }),
     ...(reach === 'in_scope' ? {} : { unlimited: true }),
     ...(reach === 'everything' ? { forced: ROOT } : {}),

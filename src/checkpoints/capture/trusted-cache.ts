@@ -8,7 +8,6 @@ import { ensurePrivateDirectory } from '../../platform/durable-write.ts';
 import { replaceFile } from '../../platform/replace-file.ts';
 import type { SnapshotStore } from '../../stores/snapshot-store.ts';
 import type { StatCache } from '../../workspace/stat-cache.ts';
-import { loadStatCache, saveStatCache } from '../../workspace/stat-cache-file.ts';
 import type { WorkspaceContext } from '../workspace/home-context.ts';
 
 /** A stat cache whose base snapshot is known to be whole in the store. */
@@ -32,7 +31,7 @@ export async function trustedCache(
   context: WorkspaceContext,
   store: SnapshotStore,
 ): Promise<TrustedCache | undefined> {
-  const cache = loadStatCache(context.layout.statCache, context.identity.dirHash, store.engine);
+  const cache = context.statCaches.load(context.identity.dirHash, store.engine);
   const note = readNote(context, store);
   if (cache === undefined || note === undefined || note.ref.root !== cache.root) return undefined;
   try {
@@ -63,7 +62,7 @@ export async function keepCache(
   const { fs, identity, layout } = context;
   try {
     ensurePrivateDirectory(fs, layout.statCache);
-    if (cache !== undefined) saveStatCache(fs, layout.statCache, identity.dirHash, store.engine, cache);
+    if (cache !== undefined) context.statCaches.save(identity.dirHash, store.engine, cache);
     const note: BaseNote = { token: await store.contentToken?.(), ref };
     replaceFile(fs, noteFile(context, store), Buffer.from(JSON.stringify(note)));
   } catch (error) {

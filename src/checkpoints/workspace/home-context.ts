@@ -8,6 +8,8 @@ import type { Git } from '../../platform/git-process.ts';
 import type { HomeLayout } from '../../platform/home-layout.ts';
 import type { Locks } from '../../platform/lock.ts';
 import type { SnapshotStore } from '../../stores/snapshot-store.ts';
+import type { Scouts } from '../../workspace/scout/scouts.ts';
+import type { StatCacheFiles } from '../../workspace/stat-cache-files.ts';
 import type { Progress } from '../api/progress.ts';
 
 /** What every operation needs, built once by the composition root. */
@@ -19,6 +21,8 @@ export interface HomeContext {
   readonly ids: { ulid(): string };
   readonly git: Git;
   readonly catalog: Catalog;
+  readonly statCaches: StatCacheFiles;
+  readonly scouts: Scouts;
   /** The run this process belongs to (`WAYMARK_RUN`), if any. */
   readonly currentRun: string | undefined;
   /** Runs around that one: what is done inside a run is done inside these, too. */

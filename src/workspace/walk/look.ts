@@ -15,6 +15,12 @@ export function look(absolute: string): BigIntStats | undefined | null {
   }
 }
 
+/** In place of a stat: what is there is on the root's device and has the stat that the row records. */
+export const AS_RECORDED = 'as recorded';
+
+/** A fresh look at something that is there. */
+export type Seen = BigIntStats | typeof AS_RECORDED;
+
 const TYPE_MASK = 0o170000;
 
 /** File type bits of a mode. */

@@ -1,7 +1,7 @@
-import { type BigIntStats, closeSync, constants, openSync, readlinkSync } from 'node:fs';
+import { closeSync, constants, openSync, readlinkSync } from 'node:fs';
 import type { ContentHash } from '../../domain/ids.ts';
 import { decodeName, type RelPath, toFsPath } from '../../domain/rel-path.ts';
-import { look, TYPE, typeOf } from './look.ts';
+import { AS_RECORDED, look, type Seen, TYPE, typeOf } from './look.ts';
 import { FLAG, KIND, type TreeTable } from './tree-table.ts';
 
 export interface SettleOptions {
@@ -35,27 +35,33 @@ export class RowSettler {
   }
 
   /** Settles anything in scope but a directory. */
-  settle(row: number, stat: BigIntStats, path: RelPath, forced: boolean): void {
-    const type = typeOf(Number(stat.mode));
+  settle(row: number, stat: Seen, path: RelPath, forced: boolean): void {
+    const type = typeOf(stat === AS_RECORDED ? (this.#table.mode[row] as number) : Number(stat.mode));
     if (type === TYPE.file) this.#settleFile(row, stat, path, forced);
     else if (type === TYPE.symlink) this.#settleSymlink(row, stat, path);
     else {
-      if (!this.#table.sameStat(row, stat)) this.#table.recordStat(row, stat);
+      this.#record(row, stat);
       this.#table.setObserved(row, 'special', 'special');
     }
   }
 
-  #settleFile(row: number, stat: BigIntStats, path: RelPath, forced: boolean): void {
+  /** Keeps the stat of a look. True: it is the one that was recorded. */
+  #record(row: number, stat: Seen): boolean {
+    if (stat === AS_RECORDED || this.#table.sameStat(row, stat)) return true;
+    this.#table.recordStat(row, stat);
+    return false;
+  }
+
+  #settleFile(row: number, stat: Seen, path: RelPath, forced: boolean): void {
     const table = this.#table;
-    const same = table.sameStat(row, stat);
-    const fits = forced || Number(stat.size) <= this.#options.maxFileBytes;
+    const same = this.#record(row, stat);
+    const fits = forced || (table.size[row] as number) <= this.#options.maxFileBytes;
     const wasFile = table.kind[row] === KIND.file;
     const wasPending = table.has(row, FLAG.pending);
     if (same && fits && wasFile && !wasPending && this.#isReusable(row, path)) {
       if (forced) table.set(row, FLAG.forced);
       return;
     }
-    if (!same) table.recordStat(row, stat);
     if (!fits) {
       table.setObserved(row, 'over_cap', 'file');
       return;
@@ -78,11 +84,10 @@ export class RowSettler {
     );
   }
 
-  #settleSymlink(row: number, stat: BigIntStats, path: RelPath): void {
+  #settleSymlink(row: number, stat: Seen, path: RelPath): void {
     const table = this.#table;
-    const same = table.sameStat(row, stat);
+    const same = this.#record(row, stat);
     if (same && table.kind[row] === KIND.symlink && table.has(row, FLAG.trusted)) return;
-    if (!same) table.recordStat(row, stat);
     const target = readTarget(this.#absolute(path));
     if (target === undefined) {
       table.setObserved(row, 'unreadable', 'symlink');
@@ -96,12 +101,12 @@ export class RowSettler {
     if (known < 0 || table.targets[known] !== target) table.target[row] = table.targets.push(target) - 1;
   }
 
-  settleDirectory(row: number, stat: BigIntStats, isPassage: boolean): number {
+  settleDirectory(row: number, stat: Seen, isPassage: boolean): number {
     const table = this.#table;
     const kind = isPassage ? KIND.passage : KIND.directory;
     const wasWalked = table.isWalked(row);
-    if (stat.dev !== this.#options.device) {
-      if (!table.sameStat(row, stat)) table.recordStat(row, stat);
+    if (stat !== AS_RECORDED && stat.dev !== this.#options.device) {
+      this.#record(row, stat);
       table.setObserved(row, 'other_device', 'directory');
       return ENTER.no;
     }
@@ -111,8 +116,7 @@ export class RowSettler {
       table.kind[row] = kind;
       return ENTER.again;
     }
-    const same = table.sameStat(row, stat);
-    if (!same) table.recordStat(row, stat);
+    const same = this.#record(row, stat);
     if (!wasWalked) table.childCount[row] = 0;
     table.kind[row] = kind;
     const known = same && wasWalked && table.has(row, FLAG.trusted) && !table.has(row, FLAG.partial);

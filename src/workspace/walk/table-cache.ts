@@ -2,6 +2,7 @@ import type { ContentHash } from '../../domain/ids.ts';
 import type { FrozenRules } from '../../domain/rules.ts';
 import type { IndexMemory } from '../scope/tracked-files.ts';
 import type { StatCache } from '../stat-cache.ts';
+import type { CacheBytes } from '../stat-cache-codec.ts';
 import type { TreeTable } from './tree-table.ts';
 
 /** What a cache holds besides its rows. */
@@ -19,10 +20,13 @@ export class TableCache implements StatCache {
   readonly root: ContentHash;
   readonly table: TreeTable;
   readonly meta: CacheMeta;
+  /** the cache as it is kept in its file, once it was */
+  readonly bytes: CacheBytes | undefined;
 
-  constructor(root: ContentHash, table: TreeTable, meta: CacheMeta) {
+  constructor(root: ContentHash, table: TreeTable, meta: CacheMeta, bytes?: CacheBytes) {
     this.root = root;
     this.table = table;
     this.meta = meta;
+    this.bytes = bytes;
   }
 }

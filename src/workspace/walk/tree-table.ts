@@ -61,15 +61,18 @@ const ROW_BYTES = 4 * 8 + 4 * 4 + 2 + 3 + HASH_BYTES;
 export class TreeTable {
   /** rows in use, garbage included */
   count = 0;
-  readonly names: string[] = [];
+  names: string[] = [];
   /** targets of symlinks */
-  readonly targets: string[] = [];
-  buffer: ArrayBuffer;
+  targets: string[] = [];
+  buffer: ArrayBufferLike;
   byteOffset: number;
   capacity: number;
   mtime!: BigInt64Array;
   ctime!: BigInt64Array;
   ino!: BigUint64Array;
+  mtimeWords!: Uint32Array;
+  ctimeWords!: Uint32Array;
+  inoWords!: Uint32Array;
   /** bytes */
   size!: Float64Array;
   childStart!: Uint32Array;
@@ -85,7 +88,7 @@ export class TreeTable {
   /** {@link HASH_BYTES} a row */
   hash!: Buffer;
 
-  constructor(capacity: number, buffer?: ArrayBuffer, byteOffset = 0) {
+  constructor(capacity: number, buffer?: ArrayBufferLike, byteOffset = 0) {
     this.capacity = capacity;
     this.buffer = buffer ?? new ArrayBuffer(bufferBytes(capacity));
     this.byteOffset = byteOffset;
@@ -103,6 +106,9 @@ export class TreeTable {
     this.mtime = new BigInt64Array(buffer, take(8), capacity);
     this.ctime = new BigInt64Array(buffer, take(8), capacity);
     this.ino = new BigUint64Array(buffer, take(8), capacity);
+    this.mtimeWords = new Uint32Array(buffer, this.mtime.byteOffset, capacity * 2);
+    this.ctimeWords = new Uint32Array(buffer, this.ctime.byteOffset, capacity * 2);
+    this.inoWords = new Uint32Array(buffer, this.ino.byteOffset, capacity * 2);
     this.size = new Float64Array(buffer, take(8), capacity);
     this.childStart = new Uint32Array(buffer, take(4), capacity);
     this.childCount = new Uint32Array(buffer, take(4), capacity);
@@ -128,8 +134,8 @@ export class TreeTable {
     const copy = new TreeTable(capacity);
     copy.#fillFrom(this);
     copy.count = this.count;
-    for (const name of this.names) copy.names.push(name);
-    for (const target of this.targets) copy.targets.push(target);
+    copy.names = this.names.slice();
+    copy.targets = this.targets.slice();
     return copy;
   }
 
@@ -201,11 +207,9 @@ export class TreeTable {
     source.hash.copy(this.hash, to * HASH_BYTES, from * HASH_BYTES, (from + 1) * HASH_BYTES);
   }
 
-  /** The columns without spare capacity, laid out for {@link count} rows. */
-  exactColumns(): Buffer {
-    const exact = new TreeTable(this.count);
-    exact.#fillFrom(this);
-    return Buffer.from(exact.buffer);
+  /** Writes the columns without spare capacity, laid out for {@link count} rows, into {@link bufferBytes} bytes of a buffer. */
+  copyColumns(buffer: ArrayBufferLike, byteOffset: number): void {
+    new TreeTable(this.count, buffer, byteOffset).#fillFrom(this);
   }
 
   has(row: number, flag: number): boolean {

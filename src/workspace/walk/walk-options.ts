@@ -28,6 +28,8 @@ export interface WalkOptions extends SettleOptions {
   readonly touched: ReadonlySet<string>;
   /** beyond it the walk stops; undefined: no limit */
   readonly maxFiles: number | undefined;
+  /** what scouts found out about the base's rows since the captured moment, as in `SCOUTED` */
+  readonly scouted: Uint8Array | undefined;
   /** what is thrown where the root itself can't be read */
   readonly rootError: () => Error;
 }

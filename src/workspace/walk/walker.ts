@@ -2,9 +2,10 @@ import type { BigIntStats } from 'node:fs';
 import { joinRel, type RelPath } from '../../domain/rel-path.ts';
 import { isGitName } from '../scope/fixed-names.ts';
 import type { DirectoryScope } from '../scope/scope-tree.ts';
+import { SCOUTED } from '../scout/scout-sheet.ts';
 import { isExcludedByRule } from './excluded.ts';
 import { type Listing, listNames } from './list-names.ts';
-import { look, TYPE, typeOf } from './look.ts';
+import { AS_RECORDED, look, type Seen, TYPE, typeOf } from './look.ts';
 import { ENTER, RowSettler } from './row-settler.ts';
 import { FLAG, KIND, type TreeTable } from './tree-table.ts';
 import type { WalkOptions } from './walk-options.ts';
@@ -165,16 +166,22 @@ export class Walker {
         if (!this.#revisitHidden(child, path, prefix, name)) return false;
         continue;
       }
-      const stat = look(prefix + name);
+      const stat = this.#wasScouted(child) ? AS_RECORDED : look(prefix + name);
       if (stat === undefined) return false;
       if (stat === null) {
         if (kind !== KIND.observed || table.reasonAt(child) !== 'unreadable') return false;
         continue;
       }
-      if (typeOf(Number(stat.mode)) !== typeOf(table.mode[child] as number)) return false;
+      if (stat !== AS_RECORDED && typeOf(Number(stat.mode)) !== typeOf(table.mode[child] as number))
+        return false;
       this.#settle(child, stat, path, name, visit, kind === KIND.passage);
     }
     return true;
+  }
+
+  /** Scouts looked in the time of the first visit; later visits look themselves. */
+  #wasScouted(row: number): boolean {
+    return this.#counting && this.#options.scouted?.[row] === SCOUTED.same;
   }
 
   /** A directory that is not entered may have become a repository, whose index then counts. */
@@ -191,7 +198,7 @@ export class Walker {
 
   #settle(
     row: number,
-    stat: BigIntStats,
+    stat: Seen,
     path: RelPath | '',
     name: string,
     visit: number,
@@ -199,7 +206,7 @@ export class Walker {
   ): void {
     const childPath = joinRel(path, name);
     const forced = (visit & VISIT.forced) !== 0 || holds(this.#options.forced, childPath);
-    const type = typeOf(Number(stat.mode));
+    const type = typeOf(stat === AS_RECORDED ? (this.table.mode[row] as number) : Number(stat.mode));
     if (type !== TYPE.directory) {
       if (type === TYPE.file && this.#counting) this.filesMet += 1;
       this.#settler.settle(row, stat, childPath, forced);

@@ -1,0 +1,3 @@
+import { runScout } from '../workspace/scout/scout-worker.ts';
+
+runScout();

@@ -1,0 +1,98 @@
+import { availableParallelism } from 'node:os';
+import { setImmediate } from 'node:timers/promises';
+import { startWorker, type WorkerThread } from '../../platform/worker.ts';
+import type { TableCache } from '../walk/table-cache.ts';
+import { rowRuns } from './row-runs.ts';
+import { type Ground, scoutChunk } from './scout-chunk.ts';
+import { CHUNK_ROWS, ScoutSheet } from './scout-sheet.ts';
+import type { ScoutOrder } from './scout-worker.ts';
+
+/** Rows from which on a thread is worth its start: about 20 ms of looking. */
+const WORTH_A_THREAD = 5000;
+const MOST_THREADS = 3;
+const CHUNKS_BETWEEN_PAUSES = 4;
+const PATIENCE_MS = 5;
+
+export interface ScoutRequest {
+  readonly base: TableCache;
+  /** absolute path of the workspace */
+  readonly root: string;
+  /** of the root */
+  readonly device: number;
+  /** Called now and then with the rows looked at; it may throw to end the scouting. */
+  readonly onPause: (rows: number) => void;
+}
+
+/** Threads that look ahead of a walk, shared by all walks of a home. */
+export interface Scouts extends AsyncDisposable {
+  /**
+   * Finds the rows of a base whose stat is still the recorded one ({@link SCOUTED}, by row), on all cores. Every `lstat` is made after the call. Undefined
+   * where the base is too small for that.
+   */
+  scout(request: ScoutRequest): Promise<Uint8Array | undefined>;
+}
+
+interface Grounds {
+  readonly base: TableCache;
+  readonly runs: ReturnType<typeof rowRuns>;
+}
+
+export interface ScoutsOptions {
+  /** beside the caller's; default: a thread less than the machine has cores, at most {@link MOST_THREADS} */
+  readonly threads?: number;
+  /** rows from which on they are used */
+  readonly worthFrom?: number;
+}
+
+/** Starts no thread before there is enough to look at. */
+export function createScouts({
+  threads = Math.min(availableParallelism() - 1, MOST_THREADS),
+  worthFrom = WORTH_A_THREAD,
+}: ScoutsOptions = {}): Scouts {
+  let workers: readonly WorkerThread[] | undefined;
+  let grounds: Grounds | undefined;
+  const prepare = (base: TableCache, memory: SharedArrayBuffer): Grounds => {
+    workers ??= Array.from({ length: threads }, () => startWorker('scout')).filter(
+      (worker) => worker !== undefined,
+    );
+    if (grounds?.base === base) return grounds;
+    for (const worker of workers) worker.post({ kind: 'table', memory } satisfies ScoutOrder);
+    grounds = { base, runs: rowRuns(base.table) };
+    return grounds;
+  };
+  return {
+    async scout({ base, root, device, onPause }) {
+      const { table, bytes } = base;
+      if (bytes === undefined || table.count < worthFrom || threads === 0) return undefined;
+      const { runs } = prepare(base, bytes.buffer);
+      const sheet = new ScoutSheet(table.count);
+      const ground: Ground = { table, runs, root: root === '/' ? root : `${root}/`, device };
+      sheet.open();
+      for (const worker of workers ?? []) {
+        worker.post({ kind: 'scout', root: ground.root, device, sheet: sheet.memory } satisfies ScoutOrder);
+      }
+      try {
+        await work(ground, sheet, onPause);
+        while (!sheet.wait(PATIENCE_MS) && workers?.every(({ isDead }) => !isDead)) await setImmediate();
+      } finally {
+        sheet.close();
+      }
+      return sheet.found;
+    },
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all((workers ?? []).map((worker) => worker[Symbol.asyncDispose]()));
+    },
+  };
+}
+
+async function work(ground: Ground, sheet: ScoutSheet, onPause: (rows: number) => void): Promise<void> {
+  let done = 0;
+  for (let chunk = sheet.claim(); chunk !== undefined; chunk = sheet.claim()) {
+    scoutChunk(ground, sheet, chunk);
+    sheet.finish();
+    done += 1;
+    if (done % CHUNKS_BETWEEN_PAUSES !== 0) continue;
+    onPause(done * CHUNK_ROWS);
+    await setImmediate();
+  }
+}
