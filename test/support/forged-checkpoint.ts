@@ -5,7 +5,6 @@ import type { Checkpoint, CheckpointRecord } from '../../src/domain/checkpoint.t
 import { coverageOf } from '../../src/domain/coverage.ts';
 import type { CheckpointId, ContentHash } from '../../src/domain/ids.ts';
 import type { RelPath } from '../../src/domain/rel-path.ts';
-import { DEFAULT_LIMITS } from '../../src/domain/rules.ts';
 import type { SnapshotNode } from '../../src/domain/snapshot.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { createGit } from '../../src/platform/git-process.ts';
@@ -18,6 +17,7 @@ import { encodeSegment } from '../../src/stores/entry-tree/segment-codec.ts';
 import { encodeManifest } from '../../src/stores/manifest/manifest-codec.ts';
 import { encodeRules } from '../../src/stores/rules-blob.ts';
 import { snapshotTrailer } from '../../src/stores/shadow-git/objects/snapshot-trailer.ts';
+import { NO_RULES } from './snapshot-views.ts';
 
 const hashOf = (bytes: Uint8Array): ContentHash => digestOf('sha256', bytes, 'hex') as ContentHash;
 
@@ -43,16 +43,7 @@ export async function forgeCheckpoint(
   items: readonly (readonly [string, SnapshotNode])[],
 ): Promise<string> {
   const segment = encodeSegment(items as readonly (readonly [RelPath, SnapshotNode])[]);
-  const rules = encodeRules({
-    version: 1,
-    limits: DEFAULT_LIMITS,
-    include: [],
-    exclude: [],
-    ignoreFiles: [],
-    trackedExceptions: [],
-    forbidden: [],
-    selection: [],
-  });
+  const rules = encodeRules(NO_RULES);
   const {
     sandboxRef: _ref,
     filesystemPath: _path,

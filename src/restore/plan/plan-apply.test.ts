@@ -1,22 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { NO_RULES } from '../../../test/support/snapshot-views.ts';
 import type { ContentHash } from '../../domain/ids.ts';
 import { overlayView } from '../../domain/overlay-view.ts';
 import type { RelPath } from '../../domain/rel-path.ts';
-import { DEFAULT_LIMITS, type FrozenRules } from '../../domain/rules.ts';
 import type { DirectoryEntry, Entry, FileEntry, SnapshotNode, SymlinkEntry } from '../../domain/snapshot.ts';
 import { bringEntry } from './bring-entry.ts';
 import { type ApplyQuestion, contentMerges, planApply } from './plan-apply.ts';
-
-const RULES: FrozenRules = {
-  version: 1,
-  limits: DEFAULT_LIMITS,
-  include: [],
-  exclude: [],
-  ignoreFiles: [],
-  trackedExceptions: [],
-  forbidden: [],
-  selection: [],
-};
 
 const file = (content: string, mode = 0o644): FileEntry => ({
   kind: 'file',
@@ -42,7 +31,7 @@ function question(
   const nodes = new Map(Object.entries(present).map(([path, node]) => [path as RelPath, node]));
   return {
     changes: changes.map(([path, before, after]) => ({ path: path as RelPath, before, after })),
-    present: overlayView(undefined, nodes, RULES, false),
+    present: overlayView(undefined, nodes, NO_RULES, false),
     selection: { paths: [] },
     isSecret: (path) => path.endsWith('.env'),
   };

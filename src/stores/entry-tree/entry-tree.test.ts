@@ -1,26 +1,15 @@
 import { hash as digest } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { NO_RULES } from '../../../test/support/snapshot-views.ts';
 import { pairNodes } from '../../domain/diff.ts';
 import type { ContentHash } from '../../domain/ids.ts';
 import { comparePaths, type RelPath } from '../../domain/rel-path.ts';
-import { DEFAULT_LIMITS, type FrozenRules } from '../../domain/rules.ts';
 import { SKIP_REASONS, type SnapshotNode } from '../../domain/snapshot.ts';
 import { diffTrees } from './diff-trees.ts';
 import { editTree, type TreeEdit } from './edit-tree.ts';
 import { openTree } from './open-tree.ts';
 import { treeBlobs } from './tree-blobs.ts';
-
-const rules: FrozenRules = {
-  version: 1,
-  limits: DEFAULT_LIMITS,
-  include: [],
-  exclude: [],
-  ignoreFiles: [],
-  trackedExceptions: [],
-  forbidden: [],
-  selection: [],
-};
 
 const path = (text: string) => text as RelPath;
 const hashOf = (text: string) => digest('sha256', text, 'hex') as ContentHash;
@@ -50,7 +39,7 @@ class Nodes {
     return this.edit(undefined, editsOf(tree));
   }
   list(root: ContentHash) {
-    return [...openTree(root, rules, false, this.read).nodes()];
+    return [...openTree(root, NO_RULES, false, this.read).nodes()];
   }
 }
 
@@ -228,7 +217,7 @@ describe('openTree()', () => {
       listing: 'complete',
     });
     tree.set(path('src/some/package/dir-5-not'), file('x'));
-    const view = openTree(nodes.build(tree), rules, false, nodes.read);
+    const view = openTree(nodes.build(tree), NO_RULES, false, nodes.read);
     for (const [path, node] of tree) expect(view.get(path)).toEqual(node);
     expect(view.get(path('src/some'))).toBeUndefined();
     expect(view.get(path('a'))).toBeUndefined();
@@ -254,7 +243,7 @@ describe('openTree()', () => {
         [path('d/sub/f'), file('z')],
       ]),
     );
-    const view = openTree(root, rules, false, nodes.read);
+    const view = openTree(root, NO_RULES, false, nodes.read);
     const invalid = expect.objectContaining({ code: 'MANIFEST_INVALID' });
     expect(() => view.get(path('d/sub/f'))).toThrow(invalid);
     expect(() => [...view.nodes()]).toThrow(invalid);
