@@ -76,6 +76,9 @@ export interface CollectReport {
   readonly blockedBy: readonly StoreProblem[];
 }
 
+/** A blob's bytes in pieces. */
+export type BlobStream = Iterable<Buffer> | AsyncIterable<Buffer>;
+
 export interface StoreHold extends AsyncDisposable {
   readonly mode: 'shared' | 'exclusive';
 }
@@ -141,8 +144,11 @@ export interface SnapshotStore {
   /** A blob's bytes, hash checked. Throws `OBJECT_MISSING`, `OBJECT_CORRUPT`. */
   readBlob(hash: ContentHash): Promise<Buffer>;
 
-  /** The same in pieces of at most 1 MiB; throws `OBJECT_CORRUPT` at the end if the whole does not match. */
-  streamBlob(hash: ContentHash): AsyncIterable<Buffer>;
+  /**
+   * The same in pieces of at most 1 MiB; throws `OBJECT_CORRUPT` at the end if the whole does not match. An engine that has nothing to
+   * wait for gives them without.
+   */
+  streamBlob(hash: ContentHash): BlobStream;
 
   /** Reads everything the given records need, each blob once. */
   verify(records: Iterable<CheckpointRecord>): Promise<readonly StoreProblem[]>;

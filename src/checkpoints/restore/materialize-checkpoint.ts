@@ -4,9 +4,7 @@ import type { Checkpoint } from '../../domain/checkpoint.ts';
 import { summarize } from '../../domain/diff.ts';
 import { WaymarkError } from '../../domain/errors.ts';
 import { isBelow } from '../../domain/rel-path.ts';
-import { isStored } from '../../domain/snapshot.ts';
-import { materialize } from '../../restore/apply/materialize.ts';
-import { matchSelection } from '../../restore/plan/match-selection.ts';
+import { entriesToWrite, materialize } from '../../restore/apply/materialize.ts';
 import type { RestoreOptions, RestoreResult } from '../api/restore.ts';
 import { openSnapshot } from '../history/open-snapshot.ts';
 import type { WorkspaceContext } from '../workspace/home-context.ts';
@@ -22,24 +20,23 @@ export async function materializeCheckpoint(
   const store = context.store(checkpoint.engine, checkpoint.workspace);
   await using _hold = await store.hold('shared', 30_000);
   const { view } = await openSnapshot(context, checkpoint);
-  const includes = matchSelection(options.paths ?? [], [view]);
-  const all = [...view.nodes()].flatMap(([file, node]) => (isStored(node) && includes(file) ? [file] : []));
+  const entries = entriesToWrite(view, { paths: options.paths ?? [] });
   const dryRun = options.dryRun ?? false;
-  const outcome = dryRun
-    ? { written: 0, skips: [] }
+  const skips = dryRun
+    ? []
     : await materialize({
         view,
+        entries,
         into,
-        selection: { paths: options.paths ?? [] },
         content: (hash) => store.streamBlob(hash),
         fs: context.fs,
         preserveMtime: options.preserveMtime ?? false,
-        onProgress: (done) => context.progress({ phase: 'apply', done, total: all.length }),
+        onProgress: (done) => context.progress({ phase: 'apply', done, total: entries.length }),
       });
-  const skipped = new Set(outcome.skips.map(({ path: skippedPath }) => skippedPath));
-  const changes = all
-    .filter((file) => !skipped.has(file))
-    .map((file) => ({ path: file, action: 'create' as const }));
+  const skipped = new Set(skips.map(({ path: skippedPath }) => skippedPath));
+  const changes = entries
+    .filter(([file]) => !skipped.has(file))
+    .map(([file]) => ({ path: file, action: 'create' as const }));
   return {
     dryRun,
     target: checkpoint,
@@ -48,7 +45,7 @@ export async function materializeCheckpoint(
     operationId: null,
     changes,
     summary: summarize(changes),
-    skipped: outcome.skips,
+    skipped: skips,
     warnings: [],
     verified: undefined,
     elapsedMs: context.clock.now() - started,

@@ -9,7 +9,7 @@ import { type Temporaries, temporariesOf } from './temporaries.ts';
 import type { WorkspaceTree } from './workspace-tree.ts';
 
 /** Streams a blob of the store; a wrong or missing one throws. */
-export type ContentSource = (hash: ContentHash) => AsyncIterable<Buffer>;
+export type ContentSource = (hash: ContentHash) => Iterable<Buffer> | AsyncIterable<Buffer>;
 
 /** One action on its way. */
 export interface Step {

@@ -5,8 +5,9 @@ import { type Blobs, contentOf, scanView, viewOf } from '../../../test/support/s
 import { temporaryDirectory } from '../../../test/support/temporary-directory.ts';
 import { treeListing } from '../../../test/support/tree-listing.ts';
 import type { RelPath } from '../../domain/rel-path.ts';
+import type { Skip, SnapshotView } from '../../domain/snapshot.ts';
 import { createFileSystem } from '../../platform/node-file-system.ts';
-import { materialize } from './materialize.ts';
+import { entriesToWrite, type MaterializeInput, materialize } from './materialize.ts';
 
 let base: string;
 let blobs: Blobs;
@@ -19,20 +20,31 @@ beforeEach(() => {
   blobs = new Map();
 });
 
+/** Writes what a selection takes of a view. */
+async function write(
+  view: SnapshotView,
+  name: string,
+  changes: Partial<MaterializeInput> = {},
+  paths: readonly string[] = [],
+): Promise<readonly Skip[]> {
+  const entries = entriesToWrite(view, { paths });
+  return await materialize({
+    view,
+    entries,
+    into: `${base}/${name}`,
+    content: contentOf(blobs),
+    fs,
+    ...changes,
+  });
+}
+
 describe('materialize()', () => {
   test('writes everything stored into a missing or an empty directory', async () => {
     drawTree(`${base}/w`, THEN);
     const view = scanView(`${base}/w`, blobs);
     mkdirSync(`${base}/empty`);
     for (const name of ['missing', 'empty']) {
-      const { skips, written } = await materialize({
-        view,
-        into: `${base}/${name}`,
-        content: contentOf(blobs),
-        fs,
-      });
-      expect(skips).toEqual([]);
-      expect(written).toBe([...view.nodes()].length);
+      expect(await write(view, name)).toEqual([]);
       expect(treeListing(`${base}/${name}`)).toEqual(treeListing(`${base}/w`));
     }
   });
@@ -40,8 +52,7 @@ describe('materialize()', () => {
   test('takes a selection with its parents, and mtimes where asked', async () => {
     drawTree(`${base}/w`, { 'd/a': 'a', 'd/b': 'b', c: 'c' });
     const view = scanView(`${base}/w`, blobs);
-    const input = { view, into: `${base}/x`, selection: { paths: ['d/a'] }, content: contentOf(blobs), fs };
-    await materialize({ ...input, preserveMtime: true });
+    await write(view, 'x', { preserveMtime: true }, ['d/a']);
     expect(treeListing(`${base}/x`).map((line) => line.split(' ')[0])).toEqual(['d', 'd/a']);
     const node = view.get('d/a' as RelPath);
     const wanted = node?.kind === 'file' ? Number(node.mtimeNs / 1000n) : 0;
@@ -53,9 +64,7 @@ describe('materialize()', () => {
     const view = scanView(`${base}/w`, blobs);
     writeFileSync(`${base}/file`, 'x');
     for (const name of ['w', 'file', 'w/a']) {
-      await expect(
-        materialize({ view, into: `${base}/${name}`, content: contentOf(blobs), fs }),
-      ).rejects.toMatchObject({ code: 'TARGET_NOT_EMPTY' });
+      await expect(write(view, name)).rejects.toMatchObject({ code: 'TARGET_NOT_EMPTY' });
     }
     expect(treeListing(`${base}/w`)).toHaveLength(1);
   });
@@ -66,9 +75,7 @@ describe('materialize()', () => {
     const content = async function* () {
       yield Buffer.from('b');
     };
-    await expect(materialize({ view, into: `${base}/x`, content, fs })).rejects.toMatchObject({
-      code: 'OBJECT_CORRUPT',
-    });
+    await expect(write(view, 'x', { content })).rejects.toMatchObject({ code: 'OBJECT_CORRUPT' });
     expect(treeListing(`${base}/x`)).toEqual([]);
   });
 
@@ -77,19 +84,13 @@ describe('materialize()', () => {
       ['a', { kind: 'directory', mode: 0o755, mtimeNs: 1n, listing: 'complete' }],
       ['a/../../evil', { kind: 'symlink', target: 'x', mtimeNs: 1n }],
     ]);
-    await expect(
-      materialize({ view, into: `${base}/x`, content: contentOf(blobs), fs }),
-    ).rejects.toMatchObject({
-      code: 'UNSAFE_PATH',
-    });
+    await expect(write(view, 'x')).rejects.toMatchObject({ code: 'UNSAFE_PATH' });
     expect(treeListing(base)).toEqual([]);
   });
 
   test('leaves out what is not stored', async () => {
     const view = viewOf([['.env', { kind: 'observed', reason: 'secret', what: 'file', size: 1 }]]);
-    expect(await materialize({ view, into: `${base}/x`, content: contentOf(blobs), fs })).toEqual({
-      written: 0,
-      skips: [],
-    });
+    expect(await write(view, 'x')).toEqual([]);
+    expect(treeListing(`${base}/x`)).toEqual([]);
   });
 });

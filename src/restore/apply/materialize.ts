@@ -1,4 +1,4 @@
-import { fstatSync, lstatSync, readdirSync } from 'node:fs';
+import { lstatSync, readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { WaymarkError } from '../../domain/errors.ts';
 import {
@@ -9,7 +9,14 @@ import {
   type RelPath,
   toFsPath,
 } from '../../domain/rel-path.ts';
-import type { DirectoryEntry, Entry, FileEntry, Skip, SnapshotView } from '../../domain/snapshot.ts';
+import {
+  type DirectoryEntry,
+  type Entry,
+  type FileEntry,
+  isStored,
+  type Skip,
+  type SnapshotView,
+} from '../../domain/snapshot.ts';
 import type { FileSystem } from '../../platform/file-system.ts';
 import { compileSelection } from '../plan/match-selection.ts';
 import type { Selection } from '../plan/restore-plan.ts';
@@ -20,31 +27,43 @@ import { openTree, type WorkspaceTree } from './workspace-tree.ts';
 
 export interface MaterializeInput {
   readonly view: SnapshotView;
+  /** of the view, in path order: {@link entriesToWrite} */
+  readonly entries: readonly EntryToWrite[];
   /** absolute, its parent exists as a real path; missing or empty */
   readonly into: string;
-  readonly selection?: Selection;
   readonly content: ContentSource;
   readonly fs: FileSystem;
   readonly preserveMtime?: boolean;
   readonly onProgress?: (written: number) => void;
 }
 
-export interface Materialized {
-  readonly written: number;
-  readonly skips: readonly Skip[];
+export type EntryToWrite = readonly [RelPath, Entry];
+
+/**
+ * Lists the stored entries of a snapshot that a selection takes.
+ *
+ * @throws WaymarkError `PATH_NOT_FOUND`, `UNSAFE_PATH` for a bad selection, and for a snapshot that names places outside
+ */
+export function entriesToWrite(view: SnapshotView, { paths }: Selection): readonly EntryToWrite[] {
+  const { includes } = compileSelection(paths, [view]);
+  const entries: EntryToWrite[] = [];
+  for (const [path, node] of view.nodes()) {
+    parseRelPath(path);
+    if (isStored(node) && includes(path)) entries.push([path, node]);
+  }
+  return entries;
 }
 
 /**
- * Writes all stored entries of a snapshot into a missing or empty directory: content, modes, links.
+ * Writes entries of a snapshot into a missing or empty directory, with the directories above them: content, modes, links.
  *
- * @throws WaymarkError `TARGET_NOT_EMPTY`, `UNSAFE_PATH` before anything is written; `NO_SPACE`, `IO_ERROR`, `OBJECT_MISSING`, `OBJECT_CORRUPT` half way:
+ * @returns what could not be written
+ * @throws WaymarkError `TARGET_NOT_EMPTY` before anything is written; `NO_SPACE`, `IO_ERROR`, `OBJECT_MISSING`, `OBJECT_CORRUPT` half way:
  * what is there by then is whole, and nothing else was touched
  */
-export async function materialize(input: MaterializeInput): Promise<Materialized> {
-  const { view, fs, into } = input;
-  for (const [path] of view.nodes()) parseRelPath(path);
+export async function materialize(input: MaterializeInput): Promise<readonly Skip[]> {
+  const { view, entries, fs, into } = input;
   prepareDirectory(fs, into);
-  const { includes } = compileSelection(input.selection?.paths ?? [], [view]);
   using tree = openTree(into);
   const skips: Skip[] = [];
   const directories = new Map<RelPath, DirectoryEntry>();
@@ -58,13 +77,13 @@ export async function materialize(input: MaterializeInput): Promise<Materialized
     directories.set(path, node?.kind === 'directory' ? node : PLAIN_DIRECTORY);
   };
 
-  for (const [path, node] of view.nodes()) {
-    if (node.kind === 'observed' || !includes(path)) continue;
+  for (const [path, entry] of entries) {
     try {
       if (parentOf(path) !== directory) tree.lookAgain();
       directory = parentOf(path);
-      requireDirectory(node.kind === 'directory' ? path : parentOf(path));
-      await writeEntry(input, tree, path, node);
+      requireDirectory(entry.kind === 'directory' ? path : parentOf(path));
+      if (entry.kind === 'file') await writeFile(input, tree, path, entry);
+      else if (entry.kind === 'symlink') fs.symlink(entry.target, tree.locate(path));
       written += 1;
     } catch (error) {
       skips.push({ path, reason: skipReasonOf(error, path), detail: (error as Error).message });
@@ -75,7 +94,7 @@ export async function materialize(input: MaterializeInput): Promise<Materialized
     fs.chmod(tree.locate(path), mode);
   }
   fs.fsyncDirectory(tree.directory(''));
-  return { written, skips };
+  return skips;
 }
 
 const PLAIN_DIRECTORY: DirectoryEntry = {
@@ -97,16 +116,6 @@ function prepareDirectory(fs: FileSystem, into: string): void {
   }
 }
 
-async function writeEntry(
-  input: MaterializeInput,
-  tree: WorkspaceTree,
-  path: RelPath,
-  entry: Entry,
-): Promise<void> {
-  if (entry.kind === 'file') await writeFile(input, tree, path, entry);
-  if (entry.kind === 'symlink') input.fs.symlink(entry.target, tree.locate(path));
-}
-
 async function writeFile(
   { fs, content, preserveMtime }: MaterializeInput,
   tree: WorkspaceTree,
@@ -118,7 +127,8 @@ async function writeFile(
   let whole = false;
   try {
     await pourContent(fs, fd, entry, content);
-    if ((fstatSync(fd).mode & 0o7777) !== mode) fs.fchmod(fd, mode);
+    // the opening gives all other bits
+    if (mode > 0o777) fs.fchmod(fd, mode);
     whole = true;
   } finally {
     fs.close(fd);

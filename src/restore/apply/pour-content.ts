@@ -18,14 +18,17 @@ export async function pourContent(
   let first: Buffer | undefined;
   let digest: ReturnType<typeof createHash> | undefined;
   let written = 0;
-  for await (const piece of content(hash)) {
-    if (piece.length === 0) continue;
+  const pour = (piece: Buffer): void => {
+    if (piece.length === 0) return;
     // Most files come in one piece, and hashing that at once takes a quarter of the time.
     if (first === undefined) first = piece;
     else digest = (digest ?? createHash('sha256').update(first)).update(piece);
     written += piece.length;
     fs.write(fd, piece);
-  }
+  };
+  const pieces = content(hash);
+  if (Symbol.iterator in pieces) for (const piece of pieces) pour(piece);
+  else for await (const piece of pieces) pour(piece);
   const found = digest?.digest('hex') ?? hashOnce('sha256', first ?? Buffer.alloc(0), 'hex');
   if (found !== hash || written !== size) {
     throw new WaymarkError('OBJECT_CORRUPT', `Blob ${hash} does not hold the content that its name says`);

@@ -89,9 +89,7 @@ export function openCasStore({ layout, fs, locks, clock }: CasStoreOptions): Sna
     },
 
     readBlob: async (hash) => packs.read(hash),
-    async *streamBlob(hash) {
-      yield* packs.stream(hash);
-    },
+    streamBlob: (hash) => packs.stream(hash),
 
     verify: async (records) => verifyRecords(packs, layout.home, records),
     collect: (options) => collect(deps, options),

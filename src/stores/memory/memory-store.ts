@@ -122,7 +122,7 @@ export function createMemoryStore(clock: Clock = systemClock): SnapshotStore {
     missing: async (hashes) => new Set([...hashes].filter((hash) => !blobs.has(hash))),
     readBlob: async (hash) => blobs.read(hash),
 
-    async *streamBlob(hash) {
+    *streamBlob(hash) {
       const bytes = blobs.read(hash);
       for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES);
     },
