@@ -11,6 +11,11 @@ export function isSegment(node: TreeNode): node is Segment {
   return node.level === 0;
 }
 
+/** Tells whether the bytes of a node are a segment's, without decoding them. */
+export function holdsSegment(bytes: Buffer): boolean {
+  return bytes[0] === SEGMENT_TAG;
+}
+
 /**
  * Decodes one node and checks all that can be checked in it: structure, safe paths, strict order.
  *

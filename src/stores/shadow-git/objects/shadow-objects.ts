@@ -1,7 +1,7 @@
 import { createHash, hash as digest } from 'node:crypto';
 import { isWaymarkError, WaymarkError } from '../../../domain/errors.ts';
 import type { ContentHash } from '../../../domain/ids.ts';
-import { decodeNode, isSegment } from '../../entry-tree/decode-node.ts';
+import { decodeNode, holdsSegment, isSegment } from '../../entry-tree/decode-node.ts';
 import type { ReadNode } from '../../entry-tree/tree-reader.ts';
 import { contentToken } from '../repository/content-token.ts';
 import type { ObjectName } from '../repository/fast-import.ts';
@@ -210,8 +210,9 @@ export async function missingNames(
   return new Set(lines.filter((line) => line.endsWith(' missing')).map((line) => line.slice(0, 40)));
 }
 
-/** What an index node points to; nothing for a segment, nor, where `tolerant`, for what can't be decoded: whoever walks the tree finds out. */
+/** What an index node points to; nothing for a segment, which is decoded when it is read, nor, where `tolerant`, for what can't be decoded: whoever walks the tree finds out. */
 function childrenOf(bytes: Buffer, tolerant: boolean): readonly ContentHash[] {
+  if (holdsSegment(bytes)) return [];
   try {
     const node = decodeNode(bytes);
     return isSegment(node) ? [] : node.children;
