@@ -1,5 +1,6 @@
 import { WaymarkError } from '../../domain/errors.ts';
 import type { DirHash } from '../../domain/ids.ts';
+import { diskSize } from '../../stores/disk-size.ts';
 import { listShadowStores, removeShadowStore } from '../../stores/shadow-git/manage-stores.ts';
 import type { RemoveStoreOptions, StoreRemoval, StoreSummary } from '../api/stores.ts';
 import { collect } from '../retention/collect.ts';
@@ -16,12 +17,12 @@ export async function listStores(context: HomeContext): Promise<readonly StoreSu
     catalog.checkpoints({ engine, ...(dirHash === undefined ? {} : { dirHash }) }).length;
   const [cas] = context.existingStores();
   const bytes = cas === undefined ? 0 : (await cas.size()).bytes;
-  const shadows = listShadowStores(layout).map(({ gitDir, dirHash, identity, bytes: size }) => ({
+  const shadows = listShadowStores(layout).map(({ gitDir, dirHash, identity }) => ({
     engine: 'git' as const,
     workspace: identity?.path ?? null,
     dirHash,
     place: gitDir,
-    bytes: size,
+    bytes: diskSize(gitDir),
     checkpoints: count('git', dirHash),
   }));
   const own: StoreSummary = {

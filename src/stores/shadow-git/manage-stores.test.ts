@@ -5,14 +5,13 @@ import { shadowPlace } from '../../../test/support/fresh-shadow-place.ts';
 import type { DirHash } from '../../domain/ids.ts';
 import { listShadowStores, removeShadowStore } from './manage-stores.ts';
 
-test('listShadowStores() names every repository with its workspace and size', async () => {
+test('listShadowStores() names every repository with its workspace', async () => {
   const { capture, options, identity, gitDir, store } = shadowPlace();
   expect(listShadowStores(options.layout)).toEqual([]);
   await capture({ a: '1' });
   await store.close();
-  const { bytes } = await store.size();
   const { dirHash, projectHash } = identity;
-  expect(listShadowStores(options.layout)).toEqual([{ gitDir, dirHash, projectHash, bytes, identity }]);
+  expect(listShadowStores(options.layout)).toEqual([{ gitDir, dirHash, projectHash, identity }]);
   writeFileSync(join(gitDir, 'workspace.json'), 'x');
   expect(listShadowStores(options.layout)[0]).toMatchObject({ gitDir, identity: undefined });
 });

@@ -16,17 +16,11 @@ import { findShadow, listShadows, type ShadowLocation, WORKSPACE_NAME } from './
 export interface ShadowStore extends ShadowLocation {
   /** undefined where the note beside the repository is missing or damaged */
   readonly identity: WorkspaceIdentity | undefined;
-  /** as they lie on disk */
-  readonly bytes: number;
 }
 
 /** Lists the shadow repositories of a home. Runs no git. */
 export function listShadowStores(layout: HomeLayout): readonly ShadowStore[] {
-  return listShadows(layout).map((location) => ({
-    ...location,
-    identity: workspaceOf(location),
-    bytes: diskSize(location.gitDir),
-  }));
+  return listShadows(layout).map((location) => ({ ...location, identity: workspaceOf(location) }));
 }
 
 /**

@@ -47,6 +47,13 @@ export class ShadowObjects {
     return names;
   }
 
+  /** Which of the hashes are not stored. */
+  async missing(hashes: ReadonlySet<ContentHash>): Promise<ReadonlySet<ContentHash>> {
+    const names = await this.names(hashes);
+    const gone = await missingNames(this.#context, names.values());
+    return new Set([...hashes].filter((hash) => gone.has(names.get(hash) ?? '') || !names.has(hash)));
+  }
+
   /** @throws WaymarkError `OBJECT_MISSING`, `OBJECT_CORRUPT` */
   async blob(hash: ContentHash): Promise<Buffer> {
     return this.#checked(hash, await this.#nameOf(hash));
@@ -199,7 +206,7 @@ export class ShadowObjects {
 }
 
 /** Which of git's names are not in the repository, without reading the objects. */
-export async function missingNames(
+async function missingNames(
   context: ShadowContext,
   names: Iterable<ObjectName>,
 ): Promise<ReadonlySet<ObjectName>> {
