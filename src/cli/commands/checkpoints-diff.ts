@@ -1,13 +1,11 @@
-import type { DiffOptions, DiffResult } from '../../checkpoints/api/diff.ts';
+import type { DiffOptions } from '../../checkpoints/api/diff.ts';
 import { takeNames } from '../checkpoint-names.ts';
 import type { CommandModule } from '../command.ts';
-import type { CommandContext } from '../context.ts';
-import { countText, summaryText } from '../count-text.ts';
 import { diffJson } from '../json/diff-json.ts';
 import { given } from '../options.ts';
+import { printPatch } from '../print-patch.ts';
 import { progressLine } from '../progress-line.ts';
-import { changeBlocks, skipBlocks } from '../render/change-blocks.ts';
-import type { Result } from '../render/result.ts';
+import { diffResult } from '../render/diff-result.ts';
 import { workspacePaths } from '../workspace-paths.ts';
 
 /** `waymark checkpoints diff [A] [B] [-- PATH…]` */
@@ -31,34 +29,8 @@ export const checkpointsDiff: CommandModule = {
       paths: workspacePaths([...rest, ...literal], context.cwd, workspace.identity.path),
       ...given('to', to),
     };
-    if (options.flag('patch')) return await patch(context, diff);
+    if (options.flag('patch')) return await printPatch(context, workspace.patch(diff));
     using _progress = progressLine(context.terminal, workspace);
-    return render(await workspace.diff(diff));
+    return diffResult(await workspace.diff(diff), diffJson);
   },
 };
-
-async function patch(context: CommandContext, diff: DiffOptions): Promise<Result> {
-  const pieces = (await context.workspace()).patch(diff);
-  if (context.format === 'json' || context.format === 'yaml') {
-    const text = (await Array.fromAsync(pieces)).join('');
-    return { data: () => ({ patch: text }) };
-  }
-  for await (const piece of pieces) {
-    if (context.terminal.outputClosed) break;
-    await context.terminal.stream(piece);
-  }
-  return {};
-}
-
-function render(diff: DiffResult): Result {
-  const { changes, summary, skipped } = diff;
-  return {
-    data: () => diffJson(diff),
-    blocks: () => [...changeBlocks(changes), ...skipBlocks(skipped)],
-    notes: [
-      changes.length === 0
-        ? 'No differences'
-        : `${countText(changes.length, 'path')}: ${summaryText(summary)}`,
-    ],
-  };
-}

@@ -1,7 +1,6 @@
 import type { CommandModule } from '../command.ts';
-import { countText, summaryText } from '../count-text.ts';
 import { diffJson } from '../json/diff-json.ts';
-import { changeBlocks, skipBlocks } from '../render/change-blocks.ts';
+import { diffResult } from '../render/diff-result.ts';
 
 /** `waymark plan diff PLAN` */
 export const planDiff: CommandModule = {
@@ -9,16 +8,7 @@ export const planDiff: CommandModule = {
   examples: [['waymark plan diff 01J8ZQ4T', 'what the plan changed in its sandbox so far']],
   async run(context, { words, literal }) {
     const [name = ''] = [...words, ...literal];
-    const diff = await (await (await context.waymark()).plans()).diff(name);
-    const { changes, skipped, summary } = diff;
-    return {
-      data: () => diffJson(diff),
-      blocks: () => [...changeBlocks(changes), ...skipBlocks(skipped)],
-      notes: [
-        changes.length === 0
-          ? 'No differences'
-          : `${countText(changes.length, 'path')}: ${summaryText(summary)}`,
-      ],
-    };
+    const plans = await (await context.waymark()).plans();
+    return diffResult(await plans.diff(name), diffJson);
   },
 };

@@ -1,8 +1,8 @@
 import type { CommandModule } from '../command.ts';
-import { countText, summaryText } from '../count-text.ts';
 import { worktreeDiffJson } from '../json/worktree-json.ts';
+import { printPatch } from '../print-patch.ts';
 import { progressLine } from '../progress-line.ts';
-import { changeBlocks, skipBlocks } from '../render/change-blocks.ts';
+import { diffResult } from '../render/diff-result.ts';
 import { absolutePaths } from '../workspace-paths.ts';
 
 /** `waymark worktree diff RUN [-- PATH…]` */
@@ -20,29 +20,8 @@ export const worktreeDiff: CommandModule = {
     const [run = '', ...rest] = [...words, ...literal];
     const paths = absolutePaths(rest, context.cwd);
     const workspace = await context.workspace();
-    if (options.flag('patch')) {
-      const pieces = workspace.worktreePatch(run, { paths });
-      if (context.format === 'json' || context.format === 'yaml') {
-        const text = (await Array.fromAsync(pieces)).join('');
-        return { data: () => ({ patch: text }) };
-      }
-      for await (const piece of pieces) {
-        if (context.terminal.outputClosed) break;
-        await context.terminal.stream(piece);
-      }
-      return {};
-    }
+    if (options.flag('patch')) return await printPatch(context, workspace.worktreePatch(run, { paths }));
     using _progress = progressLine(context.terminal, workspace);
-    const diff = await workspace.worktreeDiff(run, { paths });
-    const { changes, skipped, summary } = diff;
-    return {
-      data: () => worktreeDiffJson(diff),
-      blocks: () => [...changeBlocks(changes), ...skipBlocks(skipped)],
-      notes: [
-        changes.length === 0
-          ? 'No differences'
-          : `${countText(changes.length, 'path')}: ${summaryText(summary)}`,
-      ],
-    };
+    return diffResult(await workspace.worktreeDiff(run, { paths }), worktreeDiffJson);
   },
 };

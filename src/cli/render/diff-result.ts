@@ -1,0 +1,25 @@
+import type { Change, ChangeSummary } from '../../domain/diff.ts';
+import type { Skip } from '../../domain/snapshot.ts';
+import { countText, summaryText } from '../count-text.ts';
+import { changeBlocks, skipBlocks } from './change-blocks.ts';
+import type { Result } from './result.ts';
+
+/** What a command says of the differences between two states. */
+export function diffResult<
+  T extends {
+    readonly changes: readonly Change[];
+    readonly skipped: readonly Skip[];
+    readonly summary: ChangeSummary;
+  },
+>(diff: T, json: (diff: T) => ReturnType<NonNullable<Result['data']>>): Result {
+  const { changes, skipped, summary } = diff;
+  return {
+    data: () => json(diff),
+    blocks: () => [...changeBlocks(changes), ...skipBlocks(skipped)],
+    notes: [
+      changes.length === 0
+        ? 'No differences'
+        : `${countText(changes.length, 'path')}: ${summaryText(summary)}`,
+    ],
+  };
+}
