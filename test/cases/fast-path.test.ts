@@ -3,6 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { decodeFooter, FOOTER_BYTES } from '../../src/stores/cas/packs/pack-format.ts';
 import { BIN, type CliSandbox, cliSandbox, runProgram } from '../support/cli-sandbox.ts';
 
 const FILES = 2000;
@@ -11,23 +12,36 @@ const EDITED = ['d0/f0', 'd1/e3/f31', 'd7/e1/f777', 'd9/e4/f1999', 'd9/e6/f999']
 interface Traced {
   /** paths of the workspace's regular files that were opened, sorted */
   readonly opened: readonly string[];
+  /** blocks of packs that were read */
+  readonly blocks: number;
   readonly stdout: string;
 }
 
 /** Runs a command under `strace`, which follows all its processes and threads. */
 async function traced(place: CliSandbox, args: readonly string[]): Promise<Traced> {
   const log = path.join(place.base, 'strace');
-  const trace = ['-f', '-qq', '-y', '-s', '4096', '-e', 'trace=open,openat,openat2,creat', '-o', log];
+  const trace = ['-f', '-qq', '-y', '-s', '4096', '-e', 'trace=open,openat,openat2,creat,pread64', '-o', log];
   const { status, stdout, stderr } = await runProgram('strace', [...trace, process.execPath, BIN, ...args], {
     cwd: place.work,
     env: place.env,
   });
   if (status !== 0) throw new Error(`strace … waymark ${args.join(' ')} ended with ${status}\n${stderr}`);
-  const lines = readFileSync(log, 'utf8').matchAll(/ = \d+<([^\n]*)>$/gm);
-  const own = [...lines].flatMap(([, file = '']) =>
-    file.startsWith(`${place.work}/`) && statSync(file).isFile() ? [path.relative(place.work, file)] : [],
+  const text = readFileSync(log, 'utf8');
+  const own = [...text.matchAll(/ = \d+<([^\n]*)>$/gm)].flatMap(([, file = '']) =>
+    file.startsWith(`${place.work}/`) && statSync(file, { throwIfNoEntry: false })?.isFile()
+      ? [path.relative(place.work, file)]
+      : [],
   );
-  return { opened: [...new Set(own)].sort(), stdout };
+  const reads = text.matchAll(/pread64\(\d+<([^\n>]*\.pack)>.*, (\d+)\) = \d+$/gm);
+  const blocks = [...reads].filter(([, pack = '', offset]) => Number(offset) < startOfIndex(pack));
+  return { opened: [...new Set(own)].sort(), blocks: blocks.length, stdout };
+}
+
+/** Where the blocks of a pack end. */
+function startOfIndex(pack: string): number {
+  const footer = decodeFooter(readFileSync(pack).subarray(-FOOTER_BYTES));
+  if (footer === undefined) throw new Error(`${pack} has no footer`);
+  return footer.indexAt;
 }
 
 function requireStrace(): void {
@@ -76,4 +90,29 @@ describe.each(['cas', 'git'] as const)('the fast path, engine %s', (engine) => {
     await place.ok(['checkpoints', 'restore', to, '--into', copy, '--yes']);
     expect(execFileSync('diff', ['-r', place.work, copy]).toString()).toBe('');
   });
+});
+
+test('restores of one file read what changed and its place in the tree, however large the workspace is', async () => {
+  requireStrace();
+  const blocks: number[] = [];
+  for (const files of [2_000, 20_000]) {
+    const place = cliSandbox();
+    for (let n = 0; n < files; n += 1) place.write(`d${n % 10}/e${n % 7}/f${n}`, `content ${n}`);
+    await age(place);
+    await place.ok(['checkpoints', 'create', '--session', 's']);
+    const opened: string[] = [];
+    // The first adds to the store, which is no reason for the second to look everything up there.
+    for (const name of ['d1/e1/f71', 'd2/e2/f72']) {
+      place.write(name, 'changed');
+      const restored = await traced(place, ['checkpoints', 'restore', 's', '0', name, '--yes']);
+      expect(place.read(name)).toBe(`content ${name.slice(-2)}`);
+      opened.push(name);
+      expect(restored.opened).toEqual(opened);
+      blocks.push(restored.blocks);
+    }
+  }
+  const [small = 0, smallAgain = 0, large, largeAgain] = blocks;
+  // a level or two more of the tree; all of its nodes are a dozen blocks
+  expect(large).toBeLessThanOrEqual(small + 4);
+  expect(largeAgain).toBeLessThanOrEqual(smallAgain + 4);
 });
