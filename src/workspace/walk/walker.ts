@@ -206,7 +206,7 @@ export class Walker {
   ): void {
     const childPath = joinRel(path, name);
     const forced = (visit & VISIT.forced) !== 0 || holds(this.#options.forced, childPath);
-    const type = typeOf(stat === AS_RECORDED ? (this.table.mode[row] as number) : Number(stat.mode));
+    const type = this.#typeOf(row, stat);
     if (type !== TYPE.directory) {
       if (type === TYPE.file && this.#counting) this.filesMet += 1;
       this.#settler.settle(row, stat, childPath, forced);
@@ -268,7 +268,7 @@ export class Walker {
         changed ||= table.kind[old] !== KIND.none;
       }
       const isKnown = old < oldEnd && table.names[old] === name && table.kind[old] !== KIND.none;
-      const stat = look(prefix + name);
+      const stat = isKnown && this.#wasScouted(old) ? AS_RECORDED : look(prefix + name);
       if (stat === undefined) continue;
       if (isKnown) table.copyRow(old++, to);
       else table.blank(to, name);
@@ -284,6 +284,10 @@ export class Walker {
     return changed;
   }
 
+  #typeOf(row: number, stat: Seen): number {
+    return typeOf(stat === AS_RECORDED ? (this.table.mode[row] as number) : Number(stat.mode));
+  }
+
   #prefixOf(path: RelPath | ''): string {
     const absolute = this.absolute(path);
     return absolute === '/' ? absolute : `${absolute}/`;
@@ -292,7 +296,7 @@ export class Walker {
   /** Gives a row its verdict. False: the path is not even observed. */
   #place(
     row: number,
-    stat: BigIntStats | null,
+    seen: Seen | null,
     directory: DirectoryScope,
     path: RelPath | '',
     name: string,
@@ -300,7 +304,7 @@ export class Walker {
   ): boolean {
     const { table } = this;
     const childPath = joinRel(path, name);
-    const isDirectory = stat !== null && typeOf(Number(stat.mode)) === TYPE.directory;
+    const isDirectory = seen !== null && this.#typeOf(row, seen) === TYPE.directory;
     const forced = (visit & VISIT.forced) !== 0 || holds(this.#options.forced, childPath);
     const verdict = this.#options.scope.judge(directory, name, childPath, isDirectory);
     const way = wayFor(verdict, {
@@ -311,10 +315,12 @@ export class Walker {
       scope: this.#options.scope,
     });
     if (way === 'skip') return false;
-    if (way !== 'observe' && stat) {
-      this.#settle(row, stat, path, name, visit, way === 'pass');
+    if (way !== 'observe' && seen) {
+      this.#settle(row, seen, path, name, visit, way === 'pass');
       return true;
     }
+    const stat = seen === AS_RECORDED ? look(this.absolute(childPath)) : seen;
+    if (stat === undefined) return false;
     if (stat && !table.sameStat(row, stat)) table.recordStat(row, stat);
     else if (stat === null) table.mode[row] = 0;
     table.setObserved(row, verdict.reason ?? 'unreadable', stat ? whatOf(stat) : 'unknown');
