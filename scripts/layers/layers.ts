@@ -111,7 +111,7 @@ export const RESERVED_MODULES: Readonly<
 > = {
   child_process: { layers: ['platform'], reason: 'only platform/ spawns processes' },
   worker_threads: {
-    layers: ['platform', 'workspace'],
+    layers: ['platform', 'workspace', 'workers'],
     reason: 'only platform/worker.ts starts threads',
   },
   cluster: { layers: ['platform'], reason: 'only platform/ spawns processes' },

@@ -30,6 +30,8 @@ export type FileReading =
       readonly mtimeNs: bigint;
       readonly mode: number;
       readonly content: Buffer | (() => Iterable<Buffer>);
+      /** of `content`, where it was taken on the way */
+      readonly hash?: ContentHash;
     }
   /** `node`: what the path turned out to be (a link, a directory, unreadable…); undefined: gone */
   | { readonly ok: false; readonly node: SnapshotNode | undefined };
@@ -47,6 +49,17 @@ export interface SnapshotDraft {
   readonly truncated: boolean;
   /** Reads a pending file, with retries until it holds still; never throws for a reason that belongs to the file. */
   readonly read: (path: RelPath) => FileReading;
+  /**
+   * Reads many pending files, given in path order, as `read` does, on all cores and in an order of its own in which like lies beside like; it depends
+   * on the files alone. Each reading comes with its place in `paths`. Contents are valid until the next ones are asked for.
+   */
+  readonly readMany?: (paths: readonly RelPath[]) => AsyncIterable<readonly PlacedReading[]>;
+}
+
+/** A reading of `paths[at]`. */
+export interface PlacedReading {
+  readonly at: number;
+  readonly reading: FileReading;
 }
 
 /** The fast path made visible (seed 000). */

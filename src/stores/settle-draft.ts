@@ -1,4 +1,4 @@
-import type { FileReading, SnapshotDraft } from '../domain/draft.ts';
+import type { FileReading, PlacedReading, SnapshotDraft } from '../domain/draft.ts';
 import type { ContentHash } from '../domain/ids.ts';
 import type { RelPath } from '../domain/rel-path.ts';
 import type { FileEntry, Observed, SnapshotNode } from '../domain/snapshot.ts';
@@ -6,7 +6,11 @@ import type { TreeEdit } from './entry-tree/edit-tree.ts';
 
 /** Takes the contents of a capture. Both may answer at once or when there is room again. */
 export interface ContentSink {
-  put(content: Buffer): ContentHash | Promise<ContentHash>;
+  /**
+   * @param content is the sink's only until it answers
+   * @param hash of the content, where it is known
+   */
+  put(content: Buffer, hash?: ContentHash): ContentHash | Promise<ContentHash>;
   /** Reads a large file, twice where it is new. Undefined: the readings differed. */
   putLarge(content: () => Iterable<Buffer>, size: number): Promise<ContentHash | undefined>;
   /** Throws `OBJECT_MISSING` where the content of an entry that is not read again is not stored. */
@@ -22,27 +26,30 @@ export interface SettledDraft {
 
 const UNSTABLE: Omit<Observed, 'size'> = { kind: 'observed', reason: 'unstable', what: 'file' };
 
-/** Reads a draft's pending files in order, one at a time, and hands their contents to the sink. */
+/** Reads a draft's pending files and hands their contents to the sink, one at a time. */
 export async function settleDraft(draft: SnapshotDraft, sink: ContentSink): Promise<SettledDraft> {
-  const edits: TreeEdit[] = [];
-  const read = new Map<RelPath, SnapshotNode | undefined>();
+  const pending: RelPath[] = [];
   for (const { path, node } of draft.edits) {
-    if (node?.kind !== 'pending') {
-      if (node?.kind === 'file') sink.require(node, path);
-      edits.push({ path, node });
-      continue;
-    }
-    const reading = draft.read(path);
-    let final: SnapshotNode | undefined;
-    if (!reading.ok) final = reading.node;
-    else {
-      const pending = storeReading(reading, sink);
-      final = pending instanceof Promise ? await pending : pending;
-    }
-    read.set(path, final);
-    edits.push({ path, node: final });
+    if (node?.kind === 'pending') pending.push(path);
   }
+  const finals = new Array<SnapshotNode | undefined>(pending.length);
+  for await (const readings of draft.readMany?.(pending) ?? readEach(draft, pending)) {
+    for (const { at, reading } of readings) {
+      const final = reading.ok ? storeReading(reading, sink) : reading.node;
+      finals[at] = final instanceof Promise ? await final : final;
+    }
+  }
+  const read = new Map(pending.map((path, at) => [path, finals[at]]));
+  for (const { path, node } of draft.edits) if (node?.kind === 'file') sink.require(node, path);
+  const edits = draft.edits.map(({ path, node }) => ({
+    path,
+    node: node?.kind === 'pending' ? read.get(path) : node,
+  }));
   return { edits, read };
+}
+
+function* readEach(draft: SnapshotDraft, paths: readonly RelPath[]): Generator<readonly PlacedReading[]> {
+  for (const [at, path] of paths.entries()) yield [{ at, reading: draft.read(path) }];
 }
 
 /** Not an async function: a promise a file would cost more than storing a small one. */
@@ -59,7 +66,7 @@ function storeReading(
     mode,
   });
   if (Buffer.isBuffer(content)) {
-    const hash = sink.put(content);
+    const hash = sink.put(content, reading.hash);
     return typeof hash === 'string'
       ? entry(hash, content.length)
       : hash.then((done) => entry(done, content.length));

@@ -5,8 +5,10 @@ import type { Clock } from '../platform/clock.ts';
 import type { FileClock } from './file-clock.ts';
 import type { Observation, ObserveOptions } from './observation.ts';
 import { createFileReader } from './read/file-reader.ts';
+import { readMany } from './read/read-many.ts';
 import type { IndexMemory } from './scope/tracked-files.ts';
 import { compact } from './walk/compact.ts';
+import { look } from './walk/look.ts';
 import { applyReadings, trustSettled } from './walk/next-cache.ts';
 import { type Survey, survey } from './walk/survey.ts';
 import { TableCache } from './walk/table-cache.ts';
@@ -32,6 +34,7 @@ export function describeObservation(walked: Walked): Observation & { readonly ki
   const { options, table, base, rules } = walked;
   const found = survey(table, base?.table);
   const truncated = table.has(0, FLAG.partial);
+  const read = createReader(walked, found);
   return {
     kind: 'observed',
     root: options.root,
@@ -40,7 +43,12 @@ export function describeObservation(walked: Walked): Observation & { readonly ki
       edits: found.edits,
       rules,
       truncated,
-      read: createReader(walked, found),
+      read,
+      readMany: (paths) => {
+        const { root } = options;
+        const device = look(root)?.dev ?? -1n;
+        return readMany({ root, device, table, read }, paths, rowsOf(found, paths));
+      },
     },
     unchanged: base !== undefined && found.edits.length === 0 && !truncated,
     stats: found.stats,
@@ -98,6 +106,18 @@ function noteReading(table: TreeTable, row: number, stat: BigIntStats): void {
   if (table.has(row, FLAG.read) && !same) table.set(row, FLAG.unsure);
   table.set(row, FLAG.read);
   if (!same) table.recordStat(row, stat);
+}
+
+/** The rows of sorted paths; -1 for what the walk did not ask to be read. */
+function rowsOf({ edits, rows }: Survey, paths: readonly RelPath[]): Int32Array {
+  const found = new Int32Array(paths.length).fill(-1);
+  let at = 0;
+  for (const [index, path] of paths.entries()) {
+    while (at < edits.length && comparePaths((edits[at] as Survey['edits'][number]).path, path) < 0) at += 1;
+    const edit = edits[at];
+    if (edit?.path === path && edit.node?.kind === 'pending') found[index] = rows[at] as number;
+  }
+  return found;
 }
 
 /** The row of a pending file, by binary search in the sorted edits. */

@@ -33,6 +33,7 @@ export async function writeSnapshot(
     const sink = packSink(packs, writer);
     const { edits, read } = await settleDraft(draft, sink);
     const contents = sink.contentsWritten;
+    writer.startNodes();
     const rules = await sink.put(encodeRules(draft.rules));
     const root = await putTree(packs, writer, base, edits);
     const pack = await writer.finish();

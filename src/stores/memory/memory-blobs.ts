@@ -58,7 +58,7 @@ export class MemorySink implements ContentSink {
 
   put(content: Buffer): ContentHash {
     const hash = digestOf('sha256', content, 'hex') as ContentHash;
-    if (!this.#blobs.has(hash)) this.added.set(hash, content);
+    if (!this.#blobs.has(hash)) this.added.set(hash, Buffer.from(content));
     return hash;
   }
 

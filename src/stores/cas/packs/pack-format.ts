@@ -16,8 +16,11 @@ export const FOOTER_BYTES = 64;
 export const PLACE_BYTES = 44;
 export const BLOCK_ENTRY_BYTES = 12;
 
-/** Content bytes in a block: large enough for small files to compress together, small enough to take one out in under 1 ms. */
-export const BLOCK_BYTES = 128 * 1024;
+/** Most content bytes in a block: large enough for small files to compress together, small enough to take one out in about 1 ms. */
+export const BLOCK_BYTES = 512 * 1024;
+
+/** The same for tree nodes, few of which are asked for at a time. */
+export const NODE_BLOCK_BYTES = 128 * 1024;
 
 /** Where a blob lies in its pack's content (bytes). */
 export interface BlobPlace {

@@ -16,8 +16,8 @@ export function packSink(
     get contentsWritten() {
       return contentsWritten;
     },
-    put(content) {
-      const hash = digestOf('sha256', content, 'hex') as ContentHash;
+    put(content, known) {
+      const hash = known ?? (digestOf('sha256', content, 'hex') as ContentHash);
       if (writer.has(hash) || packs.holds(hash, content)) return hash;
       contentsWritten += 1;
       const room = writer.add(hash, content);

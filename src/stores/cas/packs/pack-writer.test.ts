@@ -4,11 +4,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import { hashOf, noise } from '../../../../test/suites/drafts.ts';
 import { temporaryDirectory } from '../../../../test/support/temporary-directory.ts';
 import { createFileSystem } from '../../../platform/node-file-system.ts';
+import { BLOCK_BYTES as BLOCK } from './pack-format.ts';
 import { filePackOutput } from './pack-output.ts';
 import { PackSet } from './pack-set.ts';
 import { PackWriter } from './pack-writer.ts';
-
-const BLOCK = 128 * 1024;
 
 function place() {
   const temporary = temporaryDirectory();

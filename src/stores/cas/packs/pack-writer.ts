@@ -1,14 +1,24 @@
 import { createHash, hash as digestOf, type Hash } from 'node:crypto';
 import { constants, zstdCompress } from 'node:zlib';
 import type { ContentHash } from '../../../domain/ids.ts';
-import { BLOCK_BYTES, type BlobPlace, type BlockStart, encodeIndex, PACK_MAGIC } from './pack-format.ts';
+import {
+  BLOCK_BYTES,
+  type BlobPlace,
+  type BlockStart,
+  encodeIndex,
+  NODE_BLOCK_BYTES,
+  PACK_MAGIC,
+} from './pack-format.ts';
 import type { PackOutput } from './pack-output.ts';
 
 /** Blocks being compressed at a time, on the thread pool while the caller reads on. */
-const IN_FLIGHT = 4;
+const IN_FLIGHT = 3;
 
 /** Output buffer of a block (bytes): most source code fits, and buffers thrown away are memory not yet collected. */
-const OUTPUT_BYTES = 40 * 1024;
+const OUTPUT_BYTES = 128 * 1024;
+
+/** 512 KiB at level 3 take no longer than four times 128 KiB at level 1, and come out a sixth smaller: docs/decisions/061. */
+const LEVEL = 3;
 
 export interface FinishedPack {
   readonly name: string;
@@ -28,10 +38,10 @@ export class PackWriter {
   readonly #output: PackOutput;
   readonly #places = new Map<string, BlobPlace>();
   readonly #starts: BlockStart[] = [];
-  readonly #flying: { readonly packed: Promise<Buffer>; readonly buffer: Buffer; readonly length: number }[] =
-    [];
+  readonly #flying: FlyingBlock[] = [];
   readonly #spare: Buffer[] = [];
   readonly #digest: Hash = createHash('sha256');
+  #limit = BLOCK_BYTES;
   #block: Buffer | undefined;
   #fill = 0;
   /** content bytes given so far, and of them those written */
@@ -53,10 +63,15 @@ export class PackWriter {
 
   /** Adds a blob that the pack does not have. A promise comes back where the caller should wait before the next. */
   add(hash: ContentHash, bytes: Buffer): Promise<void> | undefined {
-    if (bytes.length <= BLOCK_BYTES && this.#fill + bytes.length > BLOCK_BYTES) this.#seal();
+    if (bytes.length <= BLOCK_BYTES && this.#fill + bytes.length > this.#limit) this.#seal();
     this.#places.set(hash, { offset: this.#content, size: bytes.length });
     this.#append(bytes);
     return this.#flying.length > IN_FLIGHT ? this.#land(IN_FLIGHT) : undefined;
+  }
+
+  /** What comes from now on are tree nodes. */
+  startNodes(): void {
+    this.#limit = NODE_BLOCK_BYTES;
   }
 
   /**
@@ -147,9 +162,9 @@ export class PackWriter {
 
 function compress(bytes: Buffer): Promise<Buffer> {
   const options = {
-    params: { [constants.ZSTD_c_compressionLevel]: 1 },
+    params: { [constants.ZSTD_c_compressionLevel]: LEVEL },
     chunkSize: OUTPUT_BYTES,
-    // Tables as small as the block needs: 131 to 80 ms of processor time for 159 blocks.
+    // Tables as small as the block needs.
     pledgedSrcSize: bytes.length,
   };
   return new Promise((resolve, reject) => {

@@ -103,7 +103,7 @@ export function readBlock(pack: Pack, block: Block): Buffer {
 
 /** Blocks hold {@link BLOCK_BYTES} at most; a forged index must not make us ask for more memory than this. */
 function isPlausible(length: number): boolean {
-  return length > 0 && length <= 8 * BLOCK_BYTES;
+  return length > 0 && length <= 2 * BLOCK_BYTES;
 }
 
 function withFile<T>(path: string, body: (fd: number) => T): T {

@@ -39,9 +39,11 @@ export class ImportSink implements ContentSink {
     this.#importer = importer;
   }
 
-  put(content: Buffer): ContentHash | Promise<ContentHash> {
-    const hash = digestOf('sha256', content, 'hex') as ContentHash;
+  put(given: Buffer, known?: ContentHash): ContentHash | Promise<ContentHash> {
+    const hash = known ?? (digestOf('sha256', given, 'hex') as ContentHash);
     if (this.blobs.has(hash)) return hash;
+    // It is written, or checked, after the answer.
+    const content = Buffer.from(given);
     this.blobs.set(hash, { hash, name: blobName(content) });
     const sending =
       this.#map.nameOf(hash) === undefined ? this.#send(hash, content) : this.#wait(hash, content);
