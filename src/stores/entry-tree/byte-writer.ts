@@ -1,3 +1,5 @@
+const MOST_EXACT = BigInt(Number.MAX_SAFE_INTEGER);
+
 /** A growing buffer for the binary node formats: bytes, LEB128 varints, raw hashes. */
 export class ByteWriter {
   #buffer = Buffer.allocUnsafe(2048);
@@ -20,17 +22,17 @@ export class ByteWriter {
   varint(value: number): void {
     this.#reserve(8);
     let rest = value;
-    while (rest >= 0x80) {
+    for (; rest >= 2 ** 31; rest = Math.floor(rest / 0x80)) {
       this.#buffer[this.#length++] = (rest % 0x80) + 0x80;
-      rest = Math.floor(rest / 0x80);
     }
+    for (; rest >= 0x80; rest >>>= 7) this.#buffer[this.#length++] = (rest & 0x7f) + 0x80;
     this.#buffer[this.#length++] = rest;
   }
 
   /** Unsigned, of any size. */
   bigVarint(value: bigint): void {
     let rest = value;
-    while (rest > BigInt(Number.MAX_SAFE_INTEGER)) {
+    while (rest > MOST_EXACT) {
       this.byte(Number(rest & 0x7fn) + 0x80);
       rest >>= 7n;
     }
@@ -51,8 +53,28 @@ export class ByteWriter {
     this.#length += 32;
   }
 
-  append(other: ByteWriter): void {
-    this.bytes(other.#buffer.subarray(0, other.#length));
+  /** What a string of ASCII characters alone has from `from` on. */
+  ascii(text: string, from: number): void {
+    this.#reserve(text.length - from);
+    for (let at = from; at < text.length; at += 1) this.#buffer[this.#length++] = text.charCodeAt(at);
+  }
+
+  /** Starts something that its length goes before, as a varint; give the answer to {@link end}. */
+  begin(): number {
+    this.byte(0);
+    return this.#length;
+  }
+
+  end(start: number): void {
+    const length = this.#length - start;
+    if (length < 0x80) {
+      this.#buffer[start - 1] = length;
+      return;
+    }
+    const body = Buffer.from(this.#buffer.subarray(start, this.#length));
+    this.#length = start - 1;
+    this.varint(length);
+    this.bytes(body);
   }
 
   /** A copy of what was written. */

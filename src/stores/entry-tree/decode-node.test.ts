@@ -29,7 +29,7 @@ function segment(paths: readonly string[], after: (record: ByteWriter) => void =
     record.varint(5);
     after(record);
     out.varint(record.length);
-    out.append(record);
+    out.bytes(record.finish());
   }
   return out.finish();
 }

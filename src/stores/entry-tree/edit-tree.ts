@@ -42,7 +42,8 @@ export function editTree(
 }
 
 function build(edits: readonly TreeEdit[], fresh: NewNodes): ContentHash {
-  const items = edits.flatMap(({ path, node }): [RelPath, SnapshotNode][] => (node ? [[path, node]] : []));
+  const items: (readonly [RelPath, SnapshotNode])[] = [];
+  for (const { path, node } of edits) if (node) items.push([path, node]);
   return crown(0, cutNodes(0, items, encodeSegment, fresh), fresh) ?? fresh.add(encodeSegment([]));
 }
 

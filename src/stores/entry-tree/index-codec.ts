@@ -14,24 +14,25 @@ export interface IndexNode {
   readonly children: readonly ContentHash[];
 }
 
+/** One for all nodes, each of which is done before the next begins. */
+const out = new ByteWriter();
+
 /** @param children their hashes under their first paths, sorted */
 export function encodeIndexNode(
   level: number,
   children: readonly (readonly [RelPath, ContentHash])[],
 ): Buffer {
-  const out = new ByteWriter();
-  const record = new ByteWriter();
+  out.reset();
   const paths = new PathWriter();
   out.byte(INDEX_TAG);
   out.byte(TREE_VERSION);
   out.byte(level);
   out.varint(children.length);
   for (const [key, hash] of children) {
-    record.reset();
-    paths.write(record, key);
-    record.hash(hash);
-    out.varint(record.length);
-    out.append(record);
+    const record = out.begin();
+    paths.write(out, key);
+    out.hash(hash);
+    out.end(record);
   }
   return out.finish();
 }

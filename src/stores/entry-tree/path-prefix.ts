@@ -12,19 +12,36 @@ import type { ByteWriter } from './byte-writer.ts';
 
 /** Writes sorted paths as bytes, each without the prefix it shares with the one before. */
 export class PathWriter {
-  #previous: Buffer = Buffer.alloc(0);
+  #previous = '';
+  #wasAscii = true;
 
   write(out: ByteWriter, path: RelPath): void {
-    const bytes = encodeName(path);
-    const previous = this.#previous;
-    const most = Math.min(bytes.length, previous.length);
-    let shared = 0;
-    while (shared < most && bytes[shared] === previous[shared]) shared += 1;
-    out.varint(shared);
-    out.varint(bytes.length - shared);
-    out.bytes(bytes, shared);
-    this.#previous = bytes;
+    const ascii = !NOT_ASCII.test(path);
+    if (ascii && this.#wasAscii) {
+      const shared = sharedLength(path, this.#previous);
+      out.varint(shared);
+      out.varint(path.length - shared);
+      out.ascii(path, shared);
+    } else {
+      const bytes = encodeName(path);
+      const shared = sharedLength(bytes, encodeName(this.#previous));
+      out.varint(shared);
+      out.varint(bytes.length - shared);
+      out.bytes(bytes, shared);
+    }
+    this.#previous = path;
+    this.#wasAscii = ascii;
   }
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the whole of ASCII
+const NOT_ASCII = /[^\x00-\x7f]/;
+
+function sharedLength<T extends string | Buffer>(a: T, b: T): number {
+  const most = Math.min(a.length, b.length);
+  let shared = 0;
+  while (shared < most && a[shared] === b[shared]) shared += 1;
+  return shared;
 }
 
 const MAYBE_UNSAFE = /(?:^|\/)(?:\.{0,2}|\.git)(?:\/|$)|\0/i;

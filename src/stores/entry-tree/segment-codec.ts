@@ -42,19 +42,20 @@ const UNKNOWN: Observed = { kind: 'observed', reason: 'unreadable', what: 'unkno
 
 const NS = 1_000_000_000n;
 
+/** One for all segments, each of which is done before the next begins. */
+const out = new ByteWriter();
+
 export function encodeSegment(items: readonly (readonly [RelPath, SnapshotNode])[]): Buffer {
-  const out = new ByteWriter();
-  const record = new ByteWriter();
+  out.reset();
   const paths = new PathWriter();
   out.byte(SEGMENT_TAG);
   out.byte(TREE_VERSION);
   out.varint(items.length);
   for (const [path, node] of items) {
-    record.reset();
-    paths.write(record, path);
-    writeNode(record, node);
-    out.varint(record.length);
-    out.append(record);
+    const record = out.begin();
+    paths.write(out, path);
+    writeNode(node);
+    out.end(record);
   }
   return out.finish();
 }
@@ -79,27 +80,27 @@ export function decodeSegment(from: ByteReader): Segment {
   return { level: 0, keys, nodes };
 }
 
-function writeNode(out: ByteWriter, node: SnapshotNode): void {
+function writeNode(node: SnapshotNode): void {
   switch (node.kind) {
     case 'file':
       out.byte(FILE);
       out.hash(node.hash);
       out.varint(node.size);
       out.varint(node.mode);
-      writeTime(out, node.mtimeNs);
+      writeTime(node.mtimeNs);
       break;
     case 'symlink': {
       const target = encodeName(node.target);
       out.byte(SYMLINK);
       out.varint(target.length);
       out.bytes(target);
-      writeTime(out, node.mtimeNs);
+      writeTime(node.mtimeNs);
       break;
     }
     case 'directory':
       out.byte(DIRECTORY);
       out.varint(node.mode);
-      writeTime(out, node.mtimeNs);
+      writeTime(node.mtimeNs);
       out.byte(node.listing === 'complete' ? 1 : 0);
       break;
     case 'observed':
@@ -139,11 +140,15 @@ function readNode(from: ByteReader): SnapshotNode {
 }
 
 /** Seconds (zigzag) and nanoseconds apart: both fit a number, so no arithmetic on big integers a byte. */
-function writeTime(out: ByteWriter, ns: bigint): void {
-  const rest = ((ns % NS) + NS) % NS;
-  const seconds = (ns - rest) / NS;
+function writeTime(ns: bigint): void {
+  let seconds = ns / NS;
+  let rest = Number(ns - seconds * NS);
+  if (rest < 0) {
+    seconds -= 1n;
+    rest += Number(NS);
+  }
   out.bigVarint(seconds < 0n ? -2n * seconds - 1n : 2n * seconds);
-  out.varint(Number(rest));
+  out.varint(rest);
 }
 
 function readTime(from: ByteReader): bigint {

@@ -17,7 +17,7 @@ const IN_FLIGHT = 3;
 /** Output buffer of a block (bytes): most source code fits, and buffers thrown away are memory not yet collected. */
 const OUTPUT_BYTES = 128 * 1024;
 
-/** 512 KiB at level 3 take no longer than four times 128 KiB at level 1, and come out a sixth smaller: docs/decisions/061. */
+/** 512 KiB at level 3 take no longer than four times 128 KiB at level 1 and come out a sixth smaller: docs/decisions/061. */
 const LEVEL = 3;
 
 export interface FinishedPack {
