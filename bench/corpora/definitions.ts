@@ -1,6 +1,6 @@
 import type { CorpusDefinition } from './corpus.ts';
 import { generateTree, type TreeShape } from './generate-tree.ts';
-import { ICONS, LIBRARIES } from './pinned-packages.ts';
+import { ICONS, LIBRARIES, MODULES } from './pinned-packages.ts';
 import { unpackPackages } from './unpack-packages.ts';
 
 /** Real files of many kinds. */
@@ -9,6 +9,9 @@ const real = packages('real', LIBRARIES);
 /** Real files, most of them tiny. */
 const icons = packages('icons', ICONS);
 
+/** Real files, few in a directory. */
+const modules = packages('modules', MODULES);
+
 /** Many directories: what a scan costs beside the files. */
 const deep = generated('deep', { files: 27_000, directories: 13_000, fanOut: 2 });
 
@@ -16,7 +19,7 @@ const deep = generated('deep', { files: 27_000, directories: 13_000, fanOut: 2 }
 const tiny = generated('tiny', { files: 300, directories: 40, fanOut: 3 });
 
 export const CORPORA: ReadonlyMap<string, CorpusDefinition> = new Map(
-  [real, icons, deep, tiny].map((definition) => [definition.name, definition]),
+  [modules, real, icons, deep, tiny].map((definition) => [definition.name, definition]),
 );
 
 /** Trees of one shape, ten files in a directory, for the growth of each row with the number of files. */

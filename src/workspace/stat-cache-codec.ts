@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ContentHash } from '../domain/ids.ts';
 import { readStrings, stringsBytes, writeStrings } from './string-section.ts';
+import { NameColumn } from './walk/name-column.ts';
 import { type CacheMeta, TableCache } from './walk/table-cache.ts';
 import { bufferBytes, TreeTable } from './walk/tree-table.ts';
 
@@ -25,22 +26,18 @@ export function allocateCacheBytes(length: number): CacheBytes {
 }
 
 export function encodeCache({ root, table, meta }: TableCache): CacheBytes {
+  const names = table.names.slice(0, table.count);
   const json = Buffer.from(JSON.stringify({ root, meta }));
-  const lengths = [
-    bufferBytes(table.count),
-    stringsBytes(table.names),
-    stringsBytes(table.targets),
-    json.length,
-  ];
+  const lengths = [bufferBytes(table.count), stringsBytes(names), stringsBytes(table.targets), json.length];
   const bytes = allocateCacheBytes(lengths.reduce((sum, length) => sum + padTo8(length), HEADER_BYTES));
   MAGIC.copy(bytes);
   bytes.writeUInt16LE(FORMAT, 6);
   [table.count, ...lengths.slice(1)].forEach((value, at) => {
     bytes.writeUInt32LE(value, HASHED_FROM + at * 4);
   });
-  const [, names, targets, text] = sectionsOf(bytes);
+  const [, namesAt, targets, text] = sectionsOf(bytes);
   table.copyColumns(bytes.buffer, bytes.byteOffset + HEADER_BYTES);
-  writeStrings(table.names, names);
+  writeStrings(names, namesAt);
   writeStrings(table.targets, targets);
   json.copy(text);
   digestOf(bytes).copy(bytes, 8);
@@ -55,7 +52,8 @@ export function decodeCache(bytes: CacheBytes): TableCache | undefined {
   }
   const [, , targets, text] = sectionsOf(bytes);
   const table = decodeTable(bytes);
-  table.targets = readStrings(targets);
+  const links = readStrings(targets);
+  table.targets = Array.from({ length: links.count }, (_, at) => links.at(at));
   const { root, meta } = JSON.parse(text.toString('utf8')) as {
     readonly root: ContentHash;
     readonly meta: CacheMeta;
@@ -69,7 +67,7 @@ export function decodeTable(bytes: CacheBytes): TreeTable {
   const [columns, names] = sectionsOf(bytes);
   const table = new TreeTable(rows, columns.buffer, columns.byteOffset);
   table.count = rows;
-  table.names = readStrings(names);
+  table.names = new NameColumn(readStrings(names));
   return table;
 }
 

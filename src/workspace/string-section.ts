@@ -1,5 +1,15 @@
 const HEAD_BYTES = 8;
 
+/** Strings behind each other in one text. */
+export interface StringSection {
+  readonly count: number;
+  at(index: number): string;
+}
+
+export function sectionOf(strings: readonly string[]): StringSection {
+  return { count: strings.length, at: (index) => strings[index] as string };
+}
+
 /** Bytes of the section that {@link writeStrings} writes. */
 export function stringsBytes(strings: readonly string[]): number {
   const text = strings.join('');
@@ -24,19 +34,15 @@ export function writeStrings(strings: readonly string[], section: Buffer<ArrayBu
   section.write(text, HEAD_BYTES + strings.length * 4, wide ? 'utf16le' : 'latin1');
 }
 
-/** Reads what {@link writeStrings} wrote. */
-export function readStrings(section: Buffer<ArrayBufferLike>): string[] {
+/** Reads what {@link writeStrings} wrote; the section must stay as it is. */
+export function readStrings(section: Buffer<ArrayBufferLike>): StringSection {
   const [encoding = 0, count = 0] = new Uint32Array(section.buffer, section.byteOffset, 2);
   const ends = new Uint32Array(section.buffer, section.byteOffset + HEAD_BYTES, count);
   const text = section.toString(encoding === 1 ? 'utf16le' : 'latin1', HEAD_BYTES + count * 4);
-  const strings: string[] = [];
-  let start = 0;
-  for (let at = 0; at < count; at += 1) {
-    const end = ends[at] as number;
-    strings.push(text.slice(start, end));
-    start = end;
-  }
-  return strings;
+  return {
+    count,
+    at: (index) => text.slice(index === 0 ? 0 : (ends[index - 1] as number), ends[index] as number),
+  };
 }
 
 function isWide(text: string): boolean {

@@ -22,7 +22,7 @@ export function rowRuns(table: TreeTable): RowRuns {
     rows.push(row);
     prefixOf.set(row, prefix);
     for (let child = start; child < end; child += 1) {
-      if (table.isWalked(child)) pending.push([child, `${prefix}${table.names[child]}/`]);
+      if (table.isWalked(child)) pending.push([child, `${prefix}${table.names.at(child)}/`]);
     }
   }
   rows.sort((a, b) => (table.childStart[a] as number) - (table.childStart[b] as number));

@@ -30,7 +30,7 @@ export function scoutChunk(ground: Ground, sheet: ScoutSheet, chunk: number): vo
     for (let row = start; row < end; row += 1) {
       const kind = table.kind[row];
       if (kind === KIND.none || kind === KIND.observed) continue;
-      if (table.has(row, FLAG.trusted) && isSame(ground, row, prefix + table.names[row]))
+      if (table.has(row, FLAG.trusted) && isSame(ground, row, prefix + table.names.at(row)))
         sheet.found[row] = SCOUTED.same;
     }
   }

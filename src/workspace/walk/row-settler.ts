@@ -75,12 +75,22 @@ export class RowSettler {
     table.set(row, FLAG.pending | FLAG.dirty | (held ? FLAG.held : 0) | (forced ? FLAG.forced : 0));
   }
 
+  /** Tells whether a file that was found as recorded stays what it is in the base, whatever its path. */
+  stays(row: number): boolean {
+    const { maxFileBytes, reread } = this.#options;
+    return reread.size === 0 && (this.#table.size[row] as number) <= maxFileBytes && this.#isKept(row);
+  }
+
   #isReusable(row: number, path: RelPath): boolean {
-    const { reread, isStored } = this.#options;
+    const { reread } = this.#options;
+    return (reread.size === 0 || !reread.has(path)) && this.#isKept(row);
+  }
+
+  /** Its content is known, and stored. */
+  #isKept(row: number): boolean {
+    const { isStored } = this.#options;
     return (
-      this.#table.has(row, FLAG.trusted) &&
-      (reread.size === 0 || !reread.has(path)) &&
-      (isStored === undefined || isStored(this.#table.hashAt(row)))
+      this.#table.has(row, FLAG.trusted) && (isStored === undefined || isStored(this.#table.hashAt(row)))
     );
   }
 

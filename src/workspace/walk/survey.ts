@@ -90,9 +90,9 @@ class Surveyor {
         this.#row(child, child, prefix, !table.has(child, FLAG.dirty));
         continue;
       }
-      const name = table.names[child] as string;
-      while (old < oldEnd && (base?.names[old] as string) < name) this.#remove(old++, prefix);
-      if (old < oldEnd && base?.names[old] === name) this.#row(child, old++, prefix, false);
+      const name = table.names.at(child);
+      while (old < oldEnd && (base?.names.at(old) as string) < name) this.#remove(old++, prefix);
+      if (old < oldEnd && base?.names.at(old) === name) this.#row(child, old++, prefix, false);
       else this.#row(child, NO_ROW, prefix, false);
     }
     while (!keptRows && old < oldEnd) this.#remove(old++, prefix);
@@ -102,7 +102,7 @@ class Surveyor {
     const table = this.#table;
     this.#count(row, prefix);
     if (!isClean) this.#compare(row, baseRow, prefix);
-    if (table.isWalked(row)) this.#pending.push([row, baseRow, prefix + table.names[row]]);
+    if (table.isWalked(row)) this.#pending.push([row, baseRow, prefix + table.names.at(row)]);
     else if (baseRow !== NO_ROW) this.#removeBelow(baseRow, prefix);
   }
 
@@ -114,7 +114,7 @@ class Surveyor {
       ? this.#pendingNode(table.size[row] as number)
       : nodeAt(table, row);
     if (node === undefined && !(base && baseRow !== NO_ROW && hasNode(base, baseRow))) return;
-    this.#edit(prefix, table.names[row], node, row);
+    this.#edit(prefix, table.names.at(row), node, row);
   }
 
   #pendingNode(statedSize: number): PendingFile {
@@ -127,7 +127,7 @@ class Surveyor {
 
   #remove(baseRow: number, prefix: string): void {
     const base = this.#base as TreeTable;
-    if (hasNode(base, baseRow)) this.#edit(prefix, base.names[baseRow], undefined, NO_ROW);
+    if (hasNode(base, baseRow)) this.#edit(prefix, base.names.at(baseRow), undefined, NO_ROW);
     this.#removeBelow(baseRow, prefix);
   }
 
@@ -136,7 +136,7 @@ class Surveyor {
     if (!base.isWalked(baseRow)) return;
     const start = base.childStart[baseRow] as number;
     const end = start + (base.childCount[baseRow] as number);
-    const below = `${prefix}${base.names[baseRow]}/`;
+    const below = `${prefix}${base.names.at(baseRow)}/`;
     for (let child = start; child < end; child += 1) this.#remove(child, below);
   }
 
@@ -156,7 +156,7 @@ class Surveyor {
         break;
       case KIND.observed: {
         const reason = table.reasonAt(row);
-        this.#skips.push({ path: (prefix + table.names[row]) as RelPath, reason });
+        this.#skips.push({ path: (prefix + table.names.at(row)) as RelPath, reason });
         if (table.what[row] === FILE && !isExcludedByRule(reason)) this.#observed += 1;
         break;
       }

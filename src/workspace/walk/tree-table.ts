@@ -1,6 +1,7 @@
 import type { BigIntStats } from 'node:fs';
 import type { ContentHash } from '../../domain/ids.ts';
 import { type Observed, SKIP_REASONS, type SkipReason } from '../../domain/snapshot.ts';
+import { NameColumn } from './name-column.ts';
 
 /** Kinds of rows. `passage`: walked, not captured. `unknown`: the base may hold anything here. */
 export const KIND = {
@@ -61,7 +62,7 @@ const ROW_BYTES = 4 * 8 + 4 * 4 + 2 + 3 + HASH_BYTES;
 export class TreeTable {
   /** rows in use, garbage included */
   count = 0;
-  names: string[] = [];
+  names = new NameColumn();
   /** targets of symlinks */
   targets: string[] = [];
   buffer: ArrayBufferLike;
@@ -134,7 +135,7 @@ export class TreeTable {
     const copy = new TreeTable(capacity);
     copy.#fillFrom(this);
     copy.count = this.count;
-    copy.names = this.names.slice();
+    copy.names = this.names.copy();
     copy.targets = this.targets.slice();
     return copy;
   }
@@ -174,12 +175,12 @@ export class TreeTable {
   /** Gives back rows at the end that were reserved and not needed. */
   shrinkTo(count: number): void {
     this.count = count;
-    this.names.length = count;
+    this.names.shrinkTo(count);
   }
 
   /** Starts a row for a name that was not known. */
   blank(row: number, name: string): void {
-    this.names[row] = name;
+    this.names.set(row, name);
     this.kind[row] = KIND.none;
     this.flags[row] = 0;
     this.reason[row] = 0;
@@ -191,7 +192,7 @@ export class TreeTable {
   }
 
   copyRow(from: number, to: number, source: TreeTable = this): void {
-    this.names[to] = source.names[from] as string;
+    this.names.set(to, source.names.at(from));
     this.mtime[to] = source.mtime[from] as bigint;
     this.ctime[to] = source.ctime[from] as bigint;
     this.ino[to] = source.ino[from] as bigint;
@@ -285,7 +286,7 @@ export class TreeTable {
     let high = start + count - 1;
     while (low <= high) {
       const middle = (low + high) >> 1;
-      const at = this.names[middle] as string;
+      const at = this.names.at(middle);
       if (at === name) return middle;
       if (at < name) low = middle + 1;
       else high = middle - 1;

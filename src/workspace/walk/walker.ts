@@ -100,7 +100,7 @@ export class Walker {
     const start = table.childStart[row] as number;
     const end = start + (table.childCount[row] as number);
     for (let child = start; child < end; child += 1) {
-      if (table.isWalked(child)) yield [child, joinRel(path, table.names[child] as string)];
+      if (table.isWalked(child)) yield [child, joinRel(path, table.names.at(child))];
     }
   }
 
@@ -158,15 +158,21 @@ export class Walker {
     const start = table.childStart[row] as number;
     const end = start + (table.childCount[row] as number);
     const prefix = this.#prefixOf(path);
+    const { forced } = this.#options;
     for (let child = start; child < end; child += 1) {
       const kind = table.kind[child];
       if (kind === KIND.none) return false;
-      const name = table.names[child] as string;
+      const scouted = this.#wasScouted(child);
+      if (scouted && kind === KIND.file && forced.size === 0 && this.#settler.stays(child)) {
+        this.filesMet += 1;
+        continue;
+      }
+      const name = table.names.at(child);
       if (kind === KIND.observed && isExcludedByRule(table.reasonAt(child))) {
         if (!this.#revisitHidden(child, path, prefix, name)) return false;
         continue;
       }
-      const stat = this.#wasScouted(child) ? AS_RECORDED : look(prefix + name);
+      const stat = scouted ? AS_RECORDED : look(prefix + name);
       if (stat === undefined) return false;
       if (stat === null) {
         if (kind !== KIND.observed || table.reasonAt(child) !== 'unreadable') return false;
@@ -264,10 +270,10 @@ export class Walker {
     let changed = false;
     for (const name of names) {
       if (isGitName(name)) continue;
-      for (; old < oldEnd && (table.names[old] as string) < name; old += 1) {
+      for (; old < oldEnd && table.names.at(old) < name; old += 1) {
         changed ||= table.kind[old] !== KIND.none;
       }
-      const isKnown = old < oldEnd && table.names[old] === name && table.kind[old] !== KIND.none;
+      const isKnown = old < oldEnd && table.names.at(old) === name && table.kind[old] !== KIND.none;
       const stat = isKnown && this.#wasScouted(old) ? AS_RECORDED : look(prefix + name);
       if (stat === undefined) continue;
       if (isKnown) table.copyRow(old++, to);
