@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EngineName } from '../domain/checkpoint.ts';
 import type { DirHash } from '../domain/ids.ts';
@@ -8,11 +8,17 @@ import { replaceFile } from '../platform/replace-file.ts';
 import type { StatCache } from './stat-cache.ts';
 import { allocateCacheBytes, decodeCache, encodeCache, HEADER_BYTES } from './stat-cache-codec.ts';
 import { TableCache } from './walk/table-cache.ts';
+import { bufferBytes } from './walk/tree-table.ts';
+
+/** Columns, name and its end. */
+const TYPICAL_ROW_BYTES = bufferBytes(1) + 20;
 
 /** The stat caches of a home, one file per workspace and engine. */
 export interface StatCacheFiles {
   /** Undefined where there is none, it is damaged or of another format. */
   load(dirHash: DirHash, engine: EngineName): StatCache | undefined;
+  /** About how many rows {@link load} will give, without reading them. */
+  estimateRows(dirHash: DirHash, engine: EngineName): number;
   /** Not durable: a torn file is recognised and counts as none. */
   save(dirHash: DirHash, engine: EngineName, cache: StatCache): void;
 }
@@ -28,6 +34,10 @@ export function openStatCacheFiles(fs: FileSystem, directory: string): StatCache
       if (cache === undefined) known.delete(path);
       else known.set(path, cache);
       return cache;
+    },
+    estimateRows(dirHash, engine) {
+      const { size } = statSync(fileOf(dirHash, engine), { throwIfNoEntry: false }) ?? { size: 0 };
+      return Math.floor(size / TYPICAL_ROW_BYTES);
     },
     save(dirHash, engine, cache) {
       if (!(cache instanceof TableCache)) return;

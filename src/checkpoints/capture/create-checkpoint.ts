@@ -30,6 +30,7 @@ export async function createCheckpoint(
   const type = options.type ?? 'manual';
   const engine = options.engine ?? context.settings(context.identity.path).settings.engine;
   const selection = (options.paths ?? []).map(parseRelPath);
+  context.scouts.expect(context.statCaches.estimateRows(context.identity.dirHash, engine));
   const metadata = {
     ...options.metadata,
     reason: parseReason(options.reason ?? type.replaceAll('_', '-')),

@@ -11,28 +11,27 @@ export interface RowRuns {
 
 /** Finds the runs of a table from its root down. */
 export function rowRuns(table: TreeTable): RowRuns {
-  const rows: number[] = [];
-  const prefixOf = new Map<number, string>();
+  const starts: number[] = [];
+  const ends: number[] = [];
+  const prefixes: string[] = [];
   const pending: [row: number, prefix: string][] = [[0, '']];
   for (let next = pending.pop(); next; next = pending.pop()) {
     const [row, prefix] = next;
     const start = table.childStart[row] as number;
     const end = start + (table.childCount[row] as number);
     if (start === end) continue;
-    rows.push(row);
-    prefixOf.set(row, prefix);
+    starts.push(start);
+    ends.push(end);
+    prefixes.push(prefix);
     for (let child = start; child < end; child += 1) {
       if (table.isWalked(child)) pending.push([child, `${prefix}${table.names.at(child)}/`]);
     }
   }
-  rows.sort((a, b) => (table.childStart[a] as number) - (table.childStart[b] as number));
+  const order = Uint32Array.from(starts.keys()).sort((a, b) => (starts[a] as number) - (starts[b] as number));
   return {
-    starts: Uint32Array.from(rows, (row) => table.childStart[row] as number),
-    ends: Uint32Array.from(
-      rows,
-      (row) => (table.childStart[row] as number) + (table.childCount[row] as number),
-    ),
-    prefixes: rows.map((row) => prefixOf.get(row) as string),
+    starts: Uint32Array.from(order, (at) => starts[at] as number),
+    ends: Uint32Array.from(order, (at) => ends[at] as number),
+    prefixes: Array.from(order, (at) => prefixes[at] as string),
   };
 }
 

@@ -25,6 +25,8 @@ export interface ScoutRequest {
 
 /** Threads that look ahead of a walk, shared by all walks of a home. */
 export interface Scouts extends AsyncDisposable {
+  /** Starts the threads if a base of so many rows will be scouted soon: they take longer to start than to look. */
+  expect(rows: number): void;
   /**
    * Finds the rows of a base whose stat is still the recorded one ({@link SCOUTED}, by row), on all cores. Every `lstat` is made after the call. Undefined
    * where the base is too small for that.
@@ -51,19 +53,25 @@ export function createScouts({
 }: ScoutsOptions = {}): Scouts {
   let workers: readonly WorkerThread[] | undefined;
   let grounds: Grounds | undefined;
-  const prepare = (base: TableCache, memory: SharedArrayBuffer): Grounds => {
+  const start = (): readonly WorkerThread[] => {
     workers ??= Array.from({ length: threads }, () => startWorker('scout')).filter(
       (worker) => worker !== undefined,
     );
+    return workers;
+  };
+  const prepare = (base: TableCache, memory: SharedArrayBuffer): Grounds => {
     if (grounds?.base === base) return grounds;
-    for (const worker of workers) worker.post({ kind: 'table', memory } satisfies ScoutOrder);
+    for (const worker of start()) worker.post({ kind: 'table', memory } satisfies ScoutOrder);
     grounds = { base, runs: rowRuns(base.table) };
     return grounds;
   };
   return {
+    expect(rows) {
+      if (rows >= worthFrom) start();
+    },
     async scout({ base, root, device, onPause }) {
       const { table, bytes } = base;
-      if (bytes === undefined || table.count < worthFrom || threads === 0) return undefined;
+      if (bytes === undefined || table.count < worthFrom) return undefined;
       const { runs } = prepare(base, bytes.buffer);
       const sheet = new ScoutSheet(table.count);
       const ground: Ground = { table, runs, root: root === '/' ? root : `${root}/`, device };
