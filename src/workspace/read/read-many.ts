@@ -36,7 +36,7 @@ export async function* readMany(
   const isUsual = (at: number): boolean =>
     (rows[at] as number) >= 0 && (table.size[rows[at] as number] as number) <= WHOLE_FILE_BYTES;
   const all = [...paths.keys()];
-  const usual = sortedByName(all.filter(isUsual), (at) => table.names[rows[at] as number] as string);
+  const usual = sortedByName(all.filter(isUsual), (at) => table.names.at(rows[at] as number));
   const batches = new Batches(reader, paths, rows, usual);
   for await (const result of readInParallel(batches)) yield batches.readings(result);
   for (const at of all) if (!isUsual(at)) yield [{ at, reading: read(paths[at] as RelPath) }];
