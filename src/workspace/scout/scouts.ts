@@ -1,8 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
 import { startWorker, type WorkerThread } from '../../platform/worker.ts';
+import { decodeParents } from '../stat-cache-codec.ts';
 import type { TableCache } from '../walk/table-cache.ts';
-import { rowRuns } from './row-runs.ts';
+import { DirectoryPaths } from './parents.ts';
 import { type Ground, scoutChunk } from './scout-chunk.ts';
 import { CHUNK_ROWS, ScoutSheet } from './scout-sheet.ts';
 import type { ScoutOrder } from './scout-worker.ts';
@@ -34,11 +35,6 @@ export interface Scouts extends AsyncDisposable {
   scout(request: ScoutRequest): Promise<Uint8Array | undefined>;
 }
 
-interface Grounds {
-  readonly base: TableCache;
-  readonly runs: ReturnType<typeof rowRuns>;
-}
-
 export interface ScoutsOptions {
   /** beside the caller's; default: a thread less than the machine has cores, at most {@link MOST_THREADS} */
   readonly threads?: number;
@@ -52,18 +48,18 @@ export function createScouts({
   worthFrom = WORTH_A_THREAD,
 }: ScoutsOptions = {}): Scouts {
   let workers: readonly WorkerThread[] | undefined;
-  let grounds: Grounds | undefined;
+  /** the base that the threads have */
+  let shown: TableCache | undefined;
   const start = (): readonly WorkerThread[] => {
     workers ??= Array.from({ length: threads }, () => startWorker('scout')).filter(
       (worker) => worker !== undefined,
     );
     return workers;
   };
-  const prepare = (base: TableCache, memory: SharedArrayBuffer): Grounds => {
-    if (grounds?.base === base) return grounds;
+  const show = (base: TableCache, memory: SharedArrayBuffer): void => {
+    if (shown === base) return;
+    shown = base;
     for (const worker of start()) worker.post({ kind: 'table', memory } satisfies ScoutOrder);
-    grounds = { base, runs: rowRuns(base.table) };
-    return grounds;
   };
   return {
     expect(rows) {
@@ -72,12 +68,14 @@ export function createScouts({
     async scout({ base, root, device, onPause }) {
       const { table, bytes } = base;
       if (bytes === undefined || table.count < worthFrom) return undefined;
-      const { runs } = prepare(base, bytes.buffer);
+      show(base, bytes.buffer);
       const sheet = new ScoutSheet(table.count);
-      const ground: Ground = { table, runs, root: root === '/' ? root : `${root}/`, device };
+      const parents = decodeParents(bytes);
+      const prefix = root === '/' ? root : `${root}/`;
+      const ground: Ground = { table, parents, paths: new DirectoryPaths(table, parents, prefix), device };
       sheet.open();
       for (const worker of workers ?? []) {
-        worker.post({ kind: 'scout', root: ground.root, device, sheet: sheet.memory } satisfies ScoutOrder);
+        worker.post({ kind: 'scout', root: prefix, device, sheet: sheet.memory } satisfies ScoutOrder);
       }
       try {
         await work(ground, sheet, onPause);
