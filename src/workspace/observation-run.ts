@@ -51,7 +51,7 @@ export class ObservationRun {
     this.#known = knownRules(scope, root, base?.meta.rules);
     const { fixed, ignoreFiles, trackedExceptions } = this.#known;
     this.#scope = new ScopeTree(fixed, ignoreFiles, trackedExceptions);
-    this.#table = base ? base.table.forWalk() : new TreeTable(1024);
+    this.#table = base ? base.startWalk() : new TreeTable(1024);
     this.#rescope = base === undefined || !sameRules(base.meta.rules, this.#known);
     this.#live = scope.kind === 'live' ? new LiveIgnore(root, this.#table, this.#scope) : undefined;
     if (this.#live && this.#rescope) this.#live.changed = true;

@@ -60,7 +60,10 @@ export function describeObservation(walked: Walked): Observation & { readonly ki
       const settled = trustSettled(table, walked.fileClock, walked.startMs, base?.meta.finishedMs);
       const forced = [...(options.forced ?? [])].sort();
       if (base && !settled && written.root === base.root && found.edits.length === 0) {
-        if (isSameMeta(base, rules, forced, walked.indexes)) return base;
+        if (isSameMeta(base, rules, forced, walked.indexes)) {
+          base.takeBack(table);
+          return base;
+        }
       }
       const isWasteful = walked.reachable < table.count * 0.75;
       return new TableCache(written.root, isWasteful ? compact(table, walked.reachable) : table, {

@@ -23,10 +23,24 @@ export class TableCache implements StatCache {
   /** the cache as it is kept in its file, once it was */
   readonly bytes: CacheBytes | undefined;
 
+  #spare: TreeTable | undefined;
+
   constructor(root: ContentHash, table: TreeTable, meta: CacheMeta, bytes?: CacheBytes) {
     this.root = root;
     this.table = table;
     this.meta = meta;
     this.bytes = bytes;
+  }
+
+  /** A copy of the table to walk on. */
+  startWalk(): TreeTable {
+    const spare = this.#spare;
+    this.#spare = undefined;
+    return this.table.forWalk(spare);
+  }
+
+  /** Keeps the memory of a walked table that nobody needs any more for the next walk. */
+  takeBack(walked: TreeTable): void {
+    this.#spare = walked;
   }
 }

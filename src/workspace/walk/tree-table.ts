@@ -122,22 +122,28 @@ export class TreeTable {
     this.hash = Buffer.from(buffer, take(HASH_BYTES), HASH_BYTES * capacity);
   }
 
-  /** A copy to walk on: what an earlier walk noted for itself is gone, every row's stat is the base's. */
-  forWalk(): TreeTable {
-    const copy = this.#copy(this.count + (this.count >> 3) + 256);
+  /**
+   * A copy to walk on: what an earlier walk noted for itself is gone, every row's stat is the base's.
+   *
+   * @param spare a table nobody needs, whose memory is used again: new memory costs more than the copying
+   */
+  forWalk(spare?: TreeTable): TreeTable {
+    const copy =
+      spare !== undefined && spare.capacity >= this.count
+        ? spare
+        : new TreeTable(this.count + (this.count >> 3) + 256);
+    copy.#copyFrom(this);
     for (let row = 0; row < copy.count; row += 1) {
       copy.flags[row] = ((copy.flags[row] as number) & ~WALK_FLAGS) | FLAG.steady;
     }
     return copy;
   }
 
-  #copy(capacity: number): TreeTable {
-    const copy = new TreeTable(capacity);
-    copy.#fillFrom(this);
-    copy.count = this.count;
-    copy.names = this.names.copy();
-    copy.targets = this.targets.slice();
-    return copy;
+  #copyFrom(other: TreeTable): void {
+    this.#fillFrom(other);
+    this.count = other.count;
+    this.names = other.names.copy();
+    this.targets = other.targets.slice();
   }
 
   #fillFrom(other: TreeTable): void {
