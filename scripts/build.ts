@@ -80,7 +80,13 @@ function threadOf(worker: string): BuildOptions {
     platform: 'node',
     plugins: [ASCII],
     logLevel: 'warn',
-    output: { dir: 'dist/workers', format: 'esm', minify: SMALL, entryFileNames: '[name].js', codeSplitting: false },
+    output: {
+      dir: 'dist/workers',
+      format: 'esm',
+      minify: SMALL,
+      entryFileNames: '[name].js',
+      codeSplitting: false,
+    },
   };
 }
 
@@ -107,5 +113,8 @@ function packagesOf(modules: readonly string[]): readonly string[] {
 
 /** Outside strings, templates and patterns, source and dependencies have no such characters but in comments, which are gone. */
 function escaped(code: string): string {
-  return code.replaceAll(/[^\0-\x7f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return code.replaceAll(
+    /[^\0-\x7f]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }

@@ -136,10 +136,10 @@ export interface SnapshotStore {
   missing(hashes: Iterable<ContentHash>): Promise<ReadonlySet<ContentHash>>;
 
   /**
-   * A token that is equal only while no content has been removed or cut short since it was last taken (it may also change when content is added).
+   * Marks of all that holds content: while every mark of then is still among those of now, no content of then has been removed or cut short.
    * Lets a capture trust the blobs of its base without looking each one up. Missing: they are looked up.
    */
-  contentToken?(): Promise<string>;
+  contentMarks?(): Promise<readonly string[]>;
 
   /** A blob's bytes, hash checked. Throws `OBJECT_MISSING`, `OBJECT_CORRUPT`. */
   readBlob(hash: ContentHash): Promise<Buffer>;

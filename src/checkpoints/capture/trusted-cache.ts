@@ -17,14 +17,14 @@ export interface TrustedCache {
   readonly ref: SnapshotRef;
 }
 
-/** Kept beside a stat cache: where its base lies, and the store's content token when it was whole. */
+/** Kept beside a stat cache: where its base lies, and the store's content marks when it was whole. */
 interface BaseNote {
-  readonly token: string | undefined;
+  readonly marks: readonly string[] | undefined;
   readonly ref: SnapshotRef;
 }
 
 /**
- * Loads the stat cache if all that its base snapshot needs is still in the store. While the store's content token is the noted one nothing
+ * Loads the stat cache if all that its base snapshot needs is still in the store. While the store has all the noted marks nothing
  * can have gone; else the tree is read and every blob looked up. Call under a hold on the store.
  */
 export async function trustedCache(
@@ -36,8 +36,8 @@ export async function trustedCache(
   if (cache === undefined || note === undefined || note.ref.root !== cache.root) return undefined;
   try {
     const base = await store.open(note.ref);
-    const token = await store.contentToken?.();
-    if (token !== undefined && token === note.token) return { cache, base, ref: note.ref };
+    if (note.marks !== undefined && holdsAll(await store.contentMarks?.(), note.marks))
+      return { cache, base, ref: note.ref };
     const missing = await store.missing(contentHashes(base));
     return missing.size === 0 ? { cache, base, ref: note.ref } : undefined;
   } catch (error) {
@@ -63,12 +63,17 @@ export async function keepCache(
   try {
     ensurePrivateDirectory(fs, layout.statCache);
     if (cache !== undefined) context.statCaches.save(identity.dirHash, store.engine, cache);
-    const note: BaseNote = { token: await store.contentToken?.(), ref };
+    const note: BaseNote = { marks: await store.contentMarks?.(), ref };
     replaceFile(fs, noteFile(context, store), Buffer.from(JSON.stringify(note)));
   } catch (error) {
     if (!isWaymarkError(error)) throw error;
     context.warn(`The next capture will read everything again: ${error.message}`);
   }
+}
+
+function holdsAll(present: readonly string[] | undefined, noted: readonly string[]): boolean {
+  const found = new Set(present);
+  return noted.every((mark) => found.has(mark));
 }
 
 function* contentHashes(view: SnapshotView): Generator<ContentHash> {

@@ -83,9 +83,9 @@ export function openCasStore({ layout, fs, locks, clock }: CasStoreOptions): Sna
       return missing;
     },
 
-    contentToken: async () => {
+    contentMarks: async () => {
       packs.rescan();
-      return packs.token();
+      return packs.marks();
     },
 
     readBlob: async (hash) => packs.read(hash),

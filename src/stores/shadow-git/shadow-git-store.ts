@@ -30,7 +30,7 @@ import { ShadowObjects } from './objects/shadow-objects.ts';
 import { removePin, writePin } from './records/pins.ts';
 import { readManifest, readManifests } from './records/read-manifests.ts';
 import { retractCheckpoint } from './records/retract-checkpoint.ts';
-import { contentToken } from './repository/content-token.ts';
+import { contentMarks } from './repository/content-marks.ts';
 import { setDamagedPacksAside } from './repository/damaged-packs.ts';
 import type { ShadowContext } from './repository/shadow-context.ts';
 import { locateShadow } from './repository/shadow-layout.ts';
@@ -165,8 +165,8 @@ class ShadowGitStore implements SnapshotStore {
     });
   }
 
-  async contentToken(): Promise<string> {
-    return contentToken(this.#context.gitDir);
+  async contentMarks(): Promise<readonly string[]> {
+    return contentMarks(this.#context.gitDir);
   }
 
   readBlob(hash: ContentHash): Promise<Buffer> {

@@ -66,10 +66,9 @@ export class PackSet {
     return undefined;
   }
 
-  /** Equal only while the same packs lie there, each as it was, by the last {@link rescan}. */
-  token(): string {
-    const stamps = this.packs.map(({ name, stamp }) => `${name} ${stamp}`).sort();
-    return digestOf('sha256', [...stamps, ...this.#damaged.keys()].join('\n'));
+  /** One of each pack that can be read, by the last {@link rescan}: it stays the same while the file does. */
+  marks(): readonly string[] {
+    return this.packs.map(({ name, stamp }) => digestOf('sha256', `${name} ${stamp}`).slice(0, 16));
   }
 
   /** Tells whether a blob is stored, by the packs known at the last {@link rescan}. */

@@ -3,7 +3,7 @@ import { isWaymarkError, WaymarkError } from '../../../domain/errors.ts';
 import type { ContentHash } from '../../../domain/ids.ts';
 import { decodeNode, holdsSegment, isSegment } from '../../entry-tree/decode-node.ts';
 import type { ReadNode } from '../../entry-tree/tree-reader.ts';
-import { contentToken } from '../repository/content-token.ts';
+import { contentMarks } from '../repository/content-marks.ts';
 import type { ObjectName } from '../repository/fast-import.ts';
 import { ObjectReader } from '../repository/object-reader.ts';
 import { type ShadowContext, shadowGit } from '../repository/shadow-context.ts';
@@ -21,8 +21,8 @@ export class ShadowObjects {
   #indexed = false;
   readonly #nodes = new Map<ContentHash, Buffer>();
   #nodeBytes = 0;
-  /** content token for which the remembered nodes are known to be stored */
-  #token = '';
+  /** content marks with which the remembered nodes are known to be stored */
+  #marks = '';
 
   constructor(context: ShadowContext) {
     this.#context = context;
@@ -119,13 +119,13 @@ export class ShadowObjects {
   /** Remembers nodes that were just written, and trusts those known already: only we changed the repository meanwhile. */
   noteWritten(nodes: Iterable<readonly [ContentHash, Buffer]>): void {
     this.#keepNodes(nodes);
-    this.#token = contentToken(this.#context.gitDir);
+    this.#marks = contentMarks(this.#context.gitDir).join();
   }
 
   #checkNodes(): void {
-    const token = contentToken(this.#context.gitDir);
-    if (token !== this.#token) this.#nodes.clear();
-    this.#token = token;
+    const marks = contentMarks(this.#context.gitDir).join();
+    if (marks !== this.#marks) this.#nodes.clear();
+    this.#marks = marks;
   }
 
   #keepNodes(nodes: Iterable<readonly [ContentHash, Buffer]>): void {
