@@ -7,7 +7,7 @@ import { ROWS } from './rows/rows.ts';
 
 export const USAGE = `Usage: npm run bench -- [options]
 
-  --corpus NAMES      some of real, icons, deep (default: real)
+  --corpus NAMES      some of modules, real, icons, deep (default: modules)
   --on disk|tmpfs     where the tree and the stores lie (default: disk; tmpfs is /dev/shm)
   --rows NAMES        ${ROWS.map(({ name }) => name).join(', ')} (default: all)
   --engines NAMES     cas, git (default: both)
@@ -54,7 +54,7 @@ export function parseOptions(argv: readonly string[]): BenchOptions | undefined 
   const rowNames = ROWS.map(({ name }) => name);
   const [on] = choices('--on', values.on, ['disk', 'tmpfs'] as const);
   return {
-    corpora: choices('--corpus', values.corpus ?? (smoke ? 'tiny' : 'real'), [...CORPORA.keys()]),
+    corpora: choices('--corpus', values.corpus ?? (smoke ? 'tiny' : 'modules'), [...CORPORA.keys()]),
     on: on ?? 'disk',
     rows: choices('--rows', values.rows ?? rowNames.join(), rowNames),
     engines: choices('--engines', values.engines ?? ENGINES.join(), ENGINES),
