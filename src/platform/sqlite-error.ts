@@ -1,8 +1,15 @@
+import { statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { WaymarkError } from '../domain/errors.ts';
 
 const BUSY = 5;
 const LOCKED = 6;
 const PROTOCOL = 15;
+const FULL = 13;
+const CANTOPEN = 14;
+
+/** Extended code: the index of a WAL (`-shm`, 32 KiB), which is made before the first page is read, does not fit on the disk. */
+const IOERR_SHMSIZE = 4874;
 
 /** SQLite's primary result code of an error thrown by node:sqlite, or undefined for any other error. */
 export function sqliteCode(error: unknown): number | undefined {
@@ -23,10 +30,35 @@ export function damagedCatalog(path: string, reason: string, cause?: unknown): W
   });
 }
 
+/** The database can be read at most. */
+export function noSpace(path: string, cause?: unknown): WaymarkError {
+  return new WaymarkError('NO_SPACE', `No space left to write ${path}`, {
+    hint: 'Nothing was lost. Free about 1 MiB on its disk, then run: waymark checkpoints prune',
+    cause,
+  });
+}
+
+/** Where not even an empty file can be made, SQLite does not say why. */
+function isOutOfSpace(path: string, error: unknown): boolean {
+  const code = sqliteCode(error);
+  if (code === FULL || (error as { errcode?: unknown }).errcode === IOERR_SHMSIZE) return true;
+  return code === CANTOPEN && isFullAt(dirname(path));
+}
+
+function isFullAt(directory: string): boolean {
+  try {
+    const { bavail, files, ffree } = statfsSync(directory);
+    return bavail === 0 || (files > 0 && ffree === 0);
+  } catch {
+    return false;
+  }
+}
+
 /** Turns an error of node:sqlite on the database at `path` into a {@link WaymarkError}; other errors stay as they are. */
 export function databaseError(path: string, error: unknown): unknown {
   const code = sqliteCode(error);
   if (code === undefined) return error;
+  if (isOutOfSpace(path, error)) return noSpace(path, error);
   const reason = error instanceof Error ? error.message : String(error);
   switch (code) {
     case BUSY:
@@ -39,14 +71,12 @@ export function databaseError(path: string, error: unknown): unknown {
     case 11: // SQLITE_CORRUPT
     case 26: // SQLITE_NOTADB
       return damagedCatalog(path, reason, error);
-    case 13: // SQLITE_FULL
-      return new WaymarkError('NO_SPACE', `No space left to write ${path}`, { cause: error });
     case 3: // SQLITE_PERM
     case 8: // SQLITE_READONLY
     case 23: // SQLITE_AUTH
       return new WaymarkError('PERMISSION_DENIED', `Cannot write ${path}: ${reason}`, { cause: error });
     case 10: // SQLITE_IOERR
-    case 14: // SQLITE_CANTOPEN
+    case CANTOPEN:
       return new WaymarkError('IO_ERROR', `Cannot use ${path}: ${reason}`, { cause: error });
     default:
       return new WaymarkError('INTERNAL', `Database ${path}: ${reason}`, { cause: error });

@@ -133,6 +133,25 @@ test('a full disk is NO_SPACE, and the transaction left nothing', () => {
   expect(database.transaction('one', () => database.run('INSERT INTO t VALUES (1)'))).toBe(1);
 });
 
+test('openDatabase() alone reads what was committed, also from a WAL that a kill left, shares no memory, and refuses to write', () => {
+  using writer = openDatabase(path, fs);
+  writer.exec('CREATE TABLE t (x); INSERT INTO t VALUES (1)');
+  const left = join(temporary.path, 'left.db');
+  for (const suffix of ['', '-wal']) copyFileSync(path + suffix, left + suffix);
+  using alone = openDatabase(left, fs, 'alone');
+  expect(alone.all('SELECT * FROM t')).toEqual([{ x: 1 }]);
+  expect(existsSync(`${left}-shm`)).toBe(false);
+  const full = expect.objectContaining({ code: 'NO_SPACE', hint: expect.stringContaining('prune') });
+  expect(() => alone.run('INSERT INTO t VALUES (2)')).toThrow(full);
+  expect(() => alone.transaction('two', () => {})).toThrow(full);
+  const other = new DatabaseSync(left, { timeout: 0 });
+  expect(() => other.exec('SELECT * FROM t')).toThrow(/locked/);
+  other.close();
+  alone[Symbol.dispose]();
+  using again = openDatabase(left, fs);
+  expect(again.run('INSERT INTO t VALUES (2)')).toBe(1);
+});
+
 test('moveDatabase() takes the WAL along and leaves room for a new one', () => {
   const old = openDatabase(path, fs);
   old.exec('CREATE TABLE old (x)');

@@ -7,7 +7,7 @@ import { ensurePrivateDirectory, removeIfPresent, temporaryName } from './durabl
 import type { FileSystem } from './file-system.ts';
 import { holdLockFile, removeLockFile } from './lock-file.ts';
 import { backoff, sleepSync } from './sleep.ts';
-import { damagedCatalog, databaseError, isBusy } from './sqlite-error.ts';
+import { damagedCatalog, databaseError, isBusy, noSpace } from './sqlite-error.ts';
 import { systemError } from './system-error.ts';
 
 /** What may be bound to a statement. A Date may not: node:sqlite would store NULL. */
@@ -16,6 +16,15 @@ export type SqlRow = Readonly<Record<string, SqlValue>>;
 
 /** ms to wait for another process's transaction; ours take some ms each. */
 const BUSY_TIMEOUT = 60_000;
+
+/** ms to wait for others who read on a full disk. */
+const FULL_DISK_TIMEOUT = 2000;
+
+/**
+ * `alone`: for a full disk, where SQLite has no room for the index of the WAL that processes share (`-shm`, 32 KiB): it is kept in memory, which is
+ * safe because the file is locked against everybody else until it is closed; and nothing can be written (`NO_SPACE`), so nobody keeps it for long.
+ */
+export type DatabaseUse = 'shared' | 'alone';
 
 /**
  * A SQLite database in WAL mode. Statements are prepared once per text. A busy database is waited for (60 s, then `STORE_BUSY`).
@@ -42,7 +51,7 @@ export interface Database extends Disposable {
  *
  * @throws WaymarkError `CATALOG_CORRUPT`, `STORE_BUSY`, `PERMISSION_DENIED`, `NO_SPACE`, `IO_ERROR`; `UNSAFE_PATH` where `path` is a symlink
  */
-export function openDatabase(path: string, fs: FileSystem): Database {
+export function openDatabase(path: string, fs: FileSystem, use: DatabaseUse = 'shared'): Database {
   for (;;) {
     const stats = lstatSync(path, { throwIfNoEntry: false });
     if (stats === undefined) createDatabase(path, fs);
@@ -50,7 +59,7 @@ export function openDatabase(path: string, fs: FileSystem): Database {
     else if (!stats.isFile()) throw damagedCatalog(path, 'it is no file');
     else if ((stats.mode & 0o077) !== 0) fs.chmod(path, 0o600);
     try {
-      return new SqliteDatabase(path, fs);
+      return new SqliteDatabase(path, fs, use);
     } catch (error) {
       const vanished = lstatSync(path, { throwIfNoEntry: false }) === undefined;
       if (!vanished) throw error;
@@ -71,21 +80,25 @@ export function moveDatabase(fs: FileSystem, path: string, to: string): void {
 class SqliteDatabase implements Database {
   readonly path: string;
   readonly #fs: FileSystem;
+  readonly #isAlone: boolean;
   readonly #connection: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
   #wrote = false;
 
-  constructor(path: string, fs: FileSystem) {
+  constructor(path: string, fs: FileSystem, use: DatabaseUse) {
     this.path = path;
     this.#fs = fs;
+    this.#isAlone = use === 'alone';
     const url = pathToFileURL(path);
     // Otherwise SQLite would create a file that vanished meanwhile, without WAL mode and open to others.
     url.search = 'mode=rw';
-    this.#connection = this.#guard(() => new DatabaseSync(url, { timeout: BUSY_TIMEOUT }));
+    const timeout = this.#isAlone ? FULL_DISK_TIMEOUT : BUSY_TIMEOUT;
+    this.#connection = this.#guard(() => new DatabaseSync(url, { timeout }));
+    if (this.#isAlone) this.#guard(() => this.#connection.exec('PRAGMA locking_mode = EXCLUSIVE'));
   }
 
   run(sql: string, ...values: readonly SqlValue[]): number {
-    this.#wrote = true;
+    this.#willWrite();
     return this.#guard(() => Number(this.#statement(sql, values).run(...values).changes));
   }
 
@@ -98,7 +111,7 @@ class SqliteDatabase implements Database {
   }
 
   exec(sql: string): void {
-    this.#wrote = true;
+    this.#willWrite();
     this.#guard(() => this.#connection.exec(sql));
   }
 
@@ -115,6 +128,11 @@ class SqliteDatabase implements Database {
       if (this.#connection.isTransaction) this.#connection.exec('ROLLBACK');
       throw error;
     }
+  }
+
+  #willWrite(): void {
+    if (this.#isAlone) throw noSpace(this.path);
+    this.#wrote = true;
   }
 
   /** A commit that the file system refuses looks like one that SQLite could not make. */
@@ -171,7 +189,7 @@ class SqliteDatabase implements Database {
       try {
         return call();
       } catch (error) {
-        const again = isBusy(error) && attempt <= 8 && !this.#connection?.isTransaction;
+        const again = isBusy(error) && attempt <= 8 && !this.#isAlone && !this.#connection?.isTransaction;
         if (!again) throw databaseError(this.path, error);
         sleepSync(backoff(attempt));
       }

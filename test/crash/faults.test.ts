@@ -1,39 +1,35 @@
 import { describe, expect, test } from 'vitest';
 import { isWaymarkError } from '../../src/index.ts';
 import type { FsCall, StepHook } from '../../src/platform/file-system.ts';
-import { atMost, spread } from '../support/at-most.ts';
 import { memoryDirectory } from '../support/memory-directory.ts';
 import { scaled } from '../support/scale.ts';
 import { treeListing } from '../support/tree-listing.ts';
 import { CRASH_SCENES, openPlace, type SceneName } from './crash-scenes.ts';
+import { readDisk, writeDisk } from './disk-image.ts';
 import { examineAfterStop } from './examine.ts';
-
-/** Faults per scene and kind: some, evenly spread, or in a soak one at every changing call. */
-const FAULTS = scaled(6, 10_000);
 
 /** What a full disk refuses; it still removes, renames and changes modes. */
 const NEEDS_SPACE: ReadonlySet<FsCall> = new Set(['open', 'write', 'mkdir', 'link', 'symlink', 'commit']);
 
-/** A disk that fails from the changing call of a number on: only that call with EIO, or whatever needs space, until there is some again, with ENOSPC. */
-function failingDisk(kind: 'ENOSPC' | 'EIO') {
-  let taken = 0;
-  let at = Number.POSITIVE_INFINITY;
+const needsSpace = (call: FsCall | undefined): boolean => call !== undefined && NEEDS_SPACE.has(call);
+
+/** A disk that fails at the changing call of a number: only there, with EIO; or from there on, with ENOSPC, whatever needs space, until it is mended. */
+function failingDisk(kind: 'ENOSPC' | 'EIO', at: number) {
+  const calls: FsCall[] = [];
+  let isMended = false;
   const hook: StepHook = (call, target) => {
-    const fails = kind === 'EIO' ? taken === at : taken >= at && NEEDS_SPACE.has(call);
-    taken += 1;
+    if (isMended) return;
+    const fails = kind === 'EIO' ? calls.length === at : calls.length >= at && needsSpace(call);
+    calls.push(call);
     if (fails) {
       const error = new Error(`${kind}: injected, ${call} '${target}'`);
       throw Object.assign(error, { code: kind, syscall: call, path: target });
     }
   };
-  return {
-    hook,
-    taken: () => taken,
-    failFrom: (step: number) => {
-      taken = 0;
-      at = step;
-    },
+  const mend = (): void => {
+    isMended = true;
   };
+  return { hook, calls: calls as readonly FsCall[], mend };
 }
 
 /** The git engine starts processes for every step, so it is for the soak; its own crash tests run always. */
@@ -48,49 +44,76 @@ const kinds = [
 describe.each(ENGINES)('a failing disk, engine %s', (engine) => {
   describe.each(kinds)('$kind', ({ kind, code }) => {
     test.each(scenes)(`%s: failing anywhere is ${code}, nothing is half done`, async (name) => {
-      const whole = await play(name, Number.POSITIVE_INFINITY);
-      using _ = whole.place;
-      expect(whole.error).toBeUndefined();
       const { keeps, otherEnd } = CRASH_SCENES[name];
-      const other =
-        otherEnd === undefined ? undefined : await play(otherEnd as SceneName, Number.POSITIVE_INFINITY);
-      other?.place[Symbol.dispose]();
-      const [forward, back] = name === 'recovery that goes back' ? [other, whole] : [whole, other];
+      using stage = await sceneStage(name);
+      const whole = await stage.play(Number.POSITIVE_INFINITY);
+      expect(whole.error).toBeUndefined();
+      const other = otherEnd === undefined ? undefined : await wholeEnd(otherEnd as SceneName);
+      const [forward, back] =
+        name === 'recovery that goes back' ? [other, whole.after] : [whole.after, other];
+      const ends = {
+        before: back ?? stage.before,
+        after: forward ?? whole.after,
+        checkpoints: stage.checkpoints,
+        keeps,
+      };
+      const asked = [...whole.calls.keys()].filter((n) => kind === 'EIO' || needsSpace(whole.calls[n]));
       let failed = 0;
-      await atMost(1, spread(whole.steps, FAULTS), async (step) => {
-        const { place, left, error, before, checkpoints } = await play(name, step);
-        using _place = place;
+      for (const [n, step] of asked.entries()) {
         try {
+          const { error } = await stage.play(step);
           if (error !== undefined) {
             failed += 1;
             expect(isWaymarkError(error) ? error.code : error).toBe(code);
           }
-          const ends = { before: back?.after ?? before, after: (forward ?? whole).after, checkpoints, keeps };
-          await examineAfterStop(left, ends, step % 2 === 0 ? 'continue' : 'abort');
+          await examineAfterStop(stage.place, ends, n % 2 === 0 ? 'continue' : 'abort');
         } catch (cause) {
-          throw new Error(`${kind} at step ${step} of ${whole.steps}`, { cause });
+          throw new Error(`${kind} at call ${step} (${whole.calls[step]}) of ${whole.calls.length}`, {
+            cause,
+          });
         }
-      });
+      }
       expect(failed, 'faults that were reported').toBeGreaterThan(0);
+      process.stdout.write(
+        `${kind}, ${engine}, ${name}: ${whole.calls.length} calls, ${asked.length} of them failed, ${failed} reported\n`,
+      );
     });
 
-    async function play(name: SceneName, step: number) {
-      const place = memoryDirectory();
-      const left = { directory: place.path, root: `${place.path}/workspace`, engine };
-      const scene = CRASH_SCENES[name];
-      const disk = failingDisk(kind);
-      await using opened = await openPlace(left, disk.hook);
-      await scene.prepare(opened.workspace, left);
-      const before = treeListing(left.root);
-      const checkpoints = (await opened.workspace.listCheckpoints()).map(({ id }) => id as string);
-      disk.failFrom(step);
-      let error: unknown;
-      await scene.act(opened.workspace, left).catch((caught: unknown) => {
-        error = caught;
-      });
-      const steps = disk.taken();
-      disk.failFrom(Number.POSITIVE_INFINITY);
-      return { place, left, error, steps, before, checkpoints, after: treeListing(left.root) };
+    /** A scene that is prepared once and can be played again and again from there. */
+    async function sceneStage(name: SceneName) {
+      const directory = memoryDirectory();
+      const place = { directory: directory.path, root: `${directory.path}/workspace`, engine };
+      const checkpoints: string[] = [];
+      {
+        await using opened = await openPlace(place, () => {});
+        await CRASH_SCENES[name].prepare(opened.workspace, place);
+        for (const { id } of await opened.workspace.listCheckpoints()) checkpoints.push(id);
+      }
+      const before = treeListing(place.root);
+      const image = readDisk(place.directory);
+      return {
+        place,
+        before,
+        checkpoints,
+        async play(step: number) {
+          writeDisk(place.directory, image);
+          const disk = failingDisk(kind, step);
+          let error: unknown;
+          try {
+            await using opened = await openPlace(place, disk.hook);
+            await CRASH_SCENES[name].act(opened.workspace, place).finally(disk.mend);
+          } catch (caught) {
+            error = caught;
+          }
+          return { error, calls: disk.calls, after: treeListing(place.root) };
+        },
+        [Symbol.dispose]: () => directory[Symbol.dispose](),
+      };
+    }
+
+    async function wholeEnd(name: SceneName): Promise<readonly string[]> {
+      using stage = await sceneStage(name);
+      return (await stage.play(Number.POSITIVE_INFINITY)).after;
     }
   });
 });

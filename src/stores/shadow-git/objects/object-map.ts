@@ -31,25 +31,36 @@ export class ObjectMap implements Disposable {
 
   private constructor(database: Database) {
     this.#database = database;
-    // What a power cut takes is built again, so a commit need not wait for the disk.
-    database.exec(`
-      PRAGMA synchronous = NORMAL;
-      CREATE TABLE IF NOT EXISTS blobs (hash BLOB PRIMARY KEY, name BLOB NOT NULL) WITHOUT ROWID;
-      CREATE TABLE IF NOT EXISTS snapshots
-        (root TEXT, rules TEXT, holder TEXT NOT NULL, tree TEXT NOT NULL, PRIMARY KEY (root, rules)) WITHOUT ROWID;
-      CREATE TABLE IF NOT EXISTS state (complete INTEGER NOT NULL);
-    `);
   }
 
-  /** Opens the map of a repository. One that is damaged is thrown away. */
+  /** Opens the map of a repository. One that is damaged is thrown away; on a full disk it can be read. */
   static open(gitDir: string, fs: FileSystem): ObjectMap {
     const path = join(gitDir, OBJECT_MAP_NAME);
     try {
-      return new ObjectMap(openDatabase(path, fs));
+      return ObjectMap.#openPrepared(path, fs);
     } catch (error) {
+      if (isWaymarkError(error, 'NO_SPACE')) return new ObjectMap(openDatabase(path, fs, 'alone'));
       if (!isWaymarkError(error, 'CATALOG_CORRUPT')) throw error;
       ObjectMap.discard(gitDir, fs);
-      return new ObjectMap(openDatabase(path, fs));
+      return ObjectMap.#openPrepared(path, fs);
+    }
+  }
+
+  static #openPrepared(path: string, fs: FileSystem): ObjectMap {
+    const database = openDatabase(path, fs);
+    try {
+      // What a power cut takes is built again, so a commit need not wait for the disk.
+      database.exec(`
+        PRAGMA synchronous = NORMAL;
+        CREATE TABLE IF NOT EXISTS blobs (hash BLOB PRIMARY KEY, name BLOB NOT NULL) WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS snapshots
+          (root TEXT, rules TEXT, holder TEXT NOT NULL, tree TEXT NOT NULL, PRIMARY KEY (root, rules)) WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS state (complete INTEGER NOT NULL);
+      `);
+      return new ObjectMap(database);
+    } catch (error) {
+      database[Symbol.dispose]();
+      throw error;
     }
   }
 
