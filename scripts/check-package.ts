@@ -8,6 +8,8 @@ import type { Tally } from './tally.ts';
 const root = join(import.meta.dirname, '..');
 const LISTED = /^(?:dist\/.+\.(?:js|d\.ts)|README\.md|LICENSE|package\.json)$/;
 const SECOND_NODE = '/usr/bin/node';
+/** Files from which on threads are used, and some. */
+const LARGE = 6000;
 
 /** Packs the built package, installs the tarball in an empty folder and uses it there as a stranger would. */
 export function checkPackage(tally: Tally): void {
@@ -80,6 +82,26 @@ function checkIn(place: string, tally: Tally): void {
     strictEqual(readFileSync(join(work, 'a.txt'), 'utf8'), 'one\n');
     strictEqual(mustRun('ls', [work], { cwd: work }).stdout, 'a.txt\n');
   });
+  tally.check('package: a capture that is large enough for threads, and each of these starts', () => {
+    const large = join(place, 'large');
+    for (let at = 0; at < LARGE; at += 1) {
+      const directory = join(large, `${at % 60}`);
+      if (at < 60) mkdirSync(directory, { recursive: true });
+      writeFileSync(join(directory, `${at}`), `${at}`);
+    }
+    for (const round of [1, 2]) {
+      const created = mustRun(cli, ['checkpoints', 'create', '--format', 'json'], { cwd: large, env });
+      const { checkpoint } = JSON.parse(created.stdout) as {
+        readonly checkpoint: { readonly coverage: { readonly status: string; readonly stored: number } };
+      };
+      const { status, stored } = checkpoint.coverage;
+      strictEqual(`${round} ${status} ${stored}`, `${round} complete ${LARGE + 60}`);
+    }
+    const threads = join(consumer, 'node_modules', 'waymark', 'dist', 'workers');
+    writeFileSync(join(consumer, 'threads.js'), THREADS_START);
+    const started = mustRun(process.execPath, ['threads.js', threads], { cwd: consumer, env }).stdout;
+    strictEqual(started, 'read-files.js\nscout.js\n');
+  });
   tally.check('package: the library from JavaScript', () => {
     writeFileSync(join(consumer, 'use.js'), LIBRARY_USE);
     strictEqual(mustRun(process.execPath, ['use.js', work], { cwd: consumer, env }).stdout, 'ok\n');
@@ -129,6 +151,21 @@ function checkOldNode(tally: Tally, bin: string, cwd: string): void {
 }
 
 /** Valid as JavaScript and as TypeScript. */
+const THREADS_START = `
+import { readdirSync } from 'node:fs';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { MessageChannel, Worker } from 'node:worker_threads';
+for (const file of readdirSync(process.argv[2]).filter((name) => name.endsWith('.js')).sort()) {
+  const { port1, port2 } = new MessageChannel();
+  const worker = new Worker(join(process.argv[2], file), { execArgv: [], env: {}, workerData: port2, transferList: [port2] });
+  await once(worker, 'online');
+  await worker.terminate();
+  port1.close();
+  console.log(file);
+}
+`;
+
 const LIBRARY_USE = `
 import { homedir, tmpdir } from 'node:os';
 import { openWaymark, WaymarkError } from 'waymark';
