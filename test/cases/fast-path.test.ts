@@ -12,7 +12,7 @@ const EDITED = ['d0/f0', 'd1/e3/f31', 'd7/e1/f777', 'd9/e4/f1999', 'd9/e6/f999']
 interface Traced {
   /** paths of the workspace's regular files that were opened, sorted */
   readonly opened: readonly string[];
-  /** blocks of packs that were read */
+  /** blocks of the packs of `cas` that were read; git reads its own packs likewise, in some runs */
   readonly blocks: number;
   readonly stdout: string;
 }
@@ -32,7 +32,7 @@ async function traced(place: CliSandbox, args: readonly string[]): Promise<Trace
       ? [path.relative(place.work, file)]
       : [],
   );
-  const reads = text.matchAll(/pread64\(\d+<([^\n>]*\.pack)>.*, (\d+)\) = \d+$/gm);
+  const reads = text.matchAll(/pread64\(\d+<([^\n>]*\/blobs\/[^\n>]*\.pack)>.*, (\d+)\) = \d+$/gm);
   const blocks = [...reads].filter(([, pack = '', offset]) => Number(offset) < startOfIndex(pack));
   return { opened: [...new Set(own)].sort(), blocks: blocks.length, stdout };
 }
