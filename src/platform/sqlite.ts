@@ -2,7 +2,7 @@ import { lstatSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { WaymarkError } from '../domain/errors.ts';
+import { isWaymarkError, WaymarkError } from '../domain/errors.ts';
 import { ensurePrivateDirectory, removeIfPresent, temporaryName } from './durable-write.ts';
 import type { FileSystem } from './file-system.ts';
 import { holdLockFile, removeLockFile } from './lock-file.ts';
@@ -152,19 +152,20 @@ class SqliteDatabase implements Database {
   [Symbol.dispose](): void {
     if (!this.#connection.isOpen) return;
     try {
-      if (this.#wrote) this.#truncateWal();
+      if (this.#wrote) this.#truncateWal('NO_SPACE');
     } finally {
       this.#statements.clear();
       this.#connection.close();
     }
   }
 
-  /** Does not wait: whoever else uses the database truncates it later. */
-  #truncateWal(): void {
+  /** Does not wait: whoever else uses the database truncates it later. So does its next user where `forgiven` is what hinders: the WAL counts. */
+  #truncateWal(forgiven?: 'NO_SPACE'): void {
     try {
       this.#connection.exec('PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)');
     } catch (error) {
-      if (!isBusy(error)) throw databaseError(this.path, error);
+      const failure = databaseError(this.path, error);
+      if (!isBusy(error) && !(forgiven && isWaymarkError(failure, forgiven))) throw failure;
     } finally {
       this.#connection.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT}`);
     }

@@ -5,6 +5,7 @@ import { expect } from 'vitest';
 import { isWaymarkError } from '../../src/index.ts';
 import { spread } from '../support/at-most.ts';
 import { memoryDirectory } from '../support/memory-directory.ts';
+import { isSoak } from '../support/scale.ts';
 import { fillDisk } from '../support/small-disk.ts';
 import { treeListing } from '../support/tree-listing.ts';
 import { CRASH_SCENES, type CrashPlace, openPlace, type SceneName } from './crash-scenes.ts';
@@ -19,7 +20,9 @@ const [disk = '', onDisk, engineName, most, ...names] = process.argv.slice(2);
 const engine = engineName === 'git' ? 'git' : 'cas';
 
 /** Bytes left from the start: nothing, less than the catalog needs to be opened, and enough for ever more of the work. */
-const LEVELS = [0, 16, 40, 64, 96, 128, 192, 256].map((kib) => kib << 10);
+const LEVELS = (engine === 'cas' || isSoak ? [0, 16, 40, 64, 96, 128, 192, 256] : [0, 40, 192]).map(
+  (kib) => kib << 10,
+);
 
 using memory = memoryDirectory();
 const directory = onDisk === 'home' ? disk : memory.path;
