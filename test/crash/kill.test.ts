@@ -7,8 +7,8 @@ import { scaled } from '../support/scale.ts';
 import { CRASH_SCENES, type SceneName } from './crash-scenes.ts';
 import { examineAfterStop } from './examine.ts';
 
-/** Kills per scene: some, evenly spread, or in a soak one before every changing call. */
-const KILLS = scaled(8, 10_000);
+/** Kills of a real process per scene, evenly spread. What any other kill leaves is looked at in `instants.test.ts`. */
+const KILLS = scaled(3, 30);
 const PROCESSES = 2;
 
 let victim: Awaited<ReturnType<typeof bundleScript>>;
