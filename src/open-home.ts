@@ -68,7 +68,8 @@ export async function openHome(options: OpenOptions): Promise<OpenHome> {
       }),
     runCommand: async (command, cwd, how) => {
       const { exitCode, signal } = await spawnCommand({
-        command: { shell: how === undefined ? command : `exec </dev/null >&2\n${command}` },
+        // Standard output is for results.
+        command: { shell: `exec ${how === undefined ? '' : '</dev/null '}>&2\n${command}` },
         cwd,
         env: how === undefined ? environment : { ...withoutRepositoryVariables(environment), PWD: cwd },
         stdio: 'inherit',

@@ -9,22 +9,35 @@ import { renderRich } from './render/render-rich.ts';
 
 const PREVIEW_ROWS = 40;
 
-/**
- * The consent for a plan: `--yes` agrees, at a terminal the person is shown the plan and asked. Without either it is
- * undefined, and the operation refuses with `CONFIRMATION_REQUIRED`.
- */
-export function consentTo(
-  context: CommandContext,
-  yes: boolean,
-  progress: { clear(): void },
-): Confirm | undefined {
-  if (yes) return 'always';
-  if (!context.terminal.canAsk) return undefined;
-  return async (preview) => {
-    progress.clear();
-    context.terminal.err(previewText(preview, context.terminal.colorErr));
-    return await ask(questionOf(preview));
+/** How a plan gets its consent, and what the person saw for it. */
+export interface Consent {
+  /** Undefined: nobody can be asked, and the operation refuses with `CONFIRMATION_REQUIRED`. */
+  readonly confirm: Confirm | undefined;
+  /** The preview that stands in full on the screen the result goes to, once it was agreed to. */
+  readonly shown: Preview | undefined;
+}
+
+/** The consent for a plan: `--yes` agrees, at a terminal the person is shown the plan and asked. */
+export function consentTo(context: CommandContext, yes: boolean, progress: { clear(): void }): Consent {
+  const { terminal, format } = context;
+  if (yes) return { confirm: 'always', shown: undefined };
+  if (!terminal.canAsk) return { confirm: undefined, shown: undefined };
+  let shown: Preview | undefined;
+  return {
+    confirm: async (preview) => {
+      progress.clear();
+      terminal.err(previewText(preview, terminal.colorErr));
+      if (terminal.outIsTerminal && format === 'rich' && isInFull(preview)) shown = preview;
+      return await ask(questionOf(preview));
+    },
+    get shown() {
+      return shown;
+    },
   };
+}
+
+function isInFull({ plan }: Preview): boolean {
+  return plan.actions.length <= PREVIEW_ROWS && plan.skips.length <= PREVIEW_ROWS;
 }
 
 /**

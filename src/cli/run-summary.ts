@@ -47,6 +47,7 @@ export function runJson(result: RunResult<number>) {
     after: result.after?.id ?? null,
     changes: result.changes.map(({ path, action }) => ({ path: pathJson(path), action })),
     summary: result.summary,
+    unheld: result.unheld.map(({ path }) => pathJson(path)),
     moved_refs: result.movedRefs,
     warnings: result.warnings,
   };
@@ -54,11 +55,11 @@ export function runJson(result: RunResult<number>) {
 
 /** What a run changed, for people. */
 export function changesText(result: RunResult<number>, colors: boolean): string {
-  const { before, after, changes, summary, movedRefs, warnings } = result;
+  const { changes, changesKnown, summary, unheld, movedRefs, warnings } = result;
   const lines = warnings.map((warning) => say(warning, colors, 'warn'));
-  if (before === null || after === null) {
-    lines.push(say('what the command changed is not known', colors, 'warn'));
-  } else if (changes.length === 0) lines.push(say('nothing changed', colors));
+  if (!changesKnown) lines.push(say('what the command changed is not known', colors, 'warn'));
+  else if (changes.length === 0)
+    lines.push(say(unheld.length === 0 ? 'nothing changed' : 'nothing else changed', colors));
   else {
     lines.push(
       say(`${countText(changes.length, 'path')} changed: ${summaryText(summary)}`, colors, 'strong'),

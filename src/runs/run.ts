@@ -5,7 +5,7 @@ import { changesBetween, unheldChanges } from '../checkpoints/history/operation-
 import { newSessionId, useSession } from '../checkpoints/sessions/session.ts';
 import type { WorkspaceContext } from '../checkpoints/workspace/home-context.ts';
 import type { Checkpoint } from '../domain/checkpoint.ts';
-import { actionBetween, type Change, summarize } from '../domain/diff.ts';
+import { actionBetween, summarize } from '../domain/diff.ts';
 import { isWaymarkError, WaymarkError } from '../domain/errors.ts';
 import type { RunId } from '../domain/ids.ts';
 import { quotePath } from '../domain/rel-path.ts';
@@ -66,7 +66,8 @@ export async function run<T>(
       });
     });
     const after = await attempt(() => take({ type: 'post_step' }), warnings);
-    const changes = before !== null && after !== null ? await changesOfRun(context, before, after) : [];
+    const found = before !== null && after !== null ? await changesOfRun(context, before, after) : undefined;
+    const { changes, unheld } = found ?? { changes: [], unheld: [] };
     const operation = record.end(outcome.ok ? status : 'failed', before, after, changes.length);
     if (session.isNew) context.catalog.endSession(session.id);
     if (!outcome.ok) throw outcome.error;
@@ -78,7 +79,9 @@ export async function run<T>(
       before,
       after,
       changes,
+      changesKnown: found !== undefined,
       summary: summarize(changes),
+      unheld,
       movedRefs: movedRefs(refsBefore, readGitRefs(context.identity.path) ?? new Map()),
       warnings: [...new Set(warnings)],
     };
@@ -141,20 +144,23 @@ async function changesOfRun(
   context: WorkspaceContext,
   before: Checkpoint,
   after: Checkpoint,
-): Promise<readonly Change[]> {
+): Promise<Pick<RunResult<unknown>, 'changes' | 'unheld'> | undefined> {
   try {
     const unheld = await unheldChanges(context, before, after);
     const named = unheld.slice(0, 5).map(({ path }) => quotePath(path));
     const more = unheld.length > named.length ? `, and ${unheld.length - named.length} more` : '';
     if (unheld.length > 0)
-      context.warn(`Changed too, but not held by a checkpoint: ${named.join(', ')}${more}`);
-    return (await changesBetween(context, before, after)).flatMap(({ path, before: from, after: to }) => {
-      const action = actionBetween(from, to);
-      return action === undefined ? [] : [{ path, action, from, to }];
-    });
+      context.warn(`Changed, but not held by a checkpoint: ${named.join(', ')}${more} (undo leaves it)`);
+    const changes = (await changesBetween(context, before, after)).flatMap(
+      ({ path, before: from, after: to }) => {
+        const action = actionBetween(from, to);
+        return action === undefined ? [] : [{ path, action, from, to }];
+      },
+    );
+    return { changes, unheld };
   } catch (error) {
     if (!isWaymarkError(error)) throw error;
     context.warn(`What changed is not known: ${error.message}`);
-    return [];
+    return undefined;
   }
 }

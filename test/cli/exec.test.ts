@@ -55,6 +55,17 @@ describe('waymark exec', () => {
     expect((await place.run(['exec', '-q', '--', 'true'])).stderr).toBe('');
   });
 
+  test('does not say that nothing changed where what changed is not held', async () => {
+    const place = cliSandbox();
+    const { stderr } = await place.run(['exec', '--', 'sh', '-c', 'head -c 9000000 /dev/zero > big']);
+    expect(stderr).toMatch(/Changed, but not held by a checkpoint: big \(undo leaves it\)\n/);
+    expect(stderr).toContain('nothing else changed');
+    expect(stderr).not.toContain('nothing changed');
+    const diff = await place.run(['checkpoints', 'diff', '@~1', '@']);
+    expect(diff.stdout).toContain('over_cap');
+    expect(diff.stderr).toBe('No other differences\n1 path could not be compared: only one side holds it\n');
+  });
+
   test('says before what is not covered', async () => {
     const place = cliSandbox();
     place.write('.env', 'S=1');

@@ -2,6 +2,7 @@ import type { Checkpoint, EngineName } from '../../domain/checkpoint.ts';
 import type { Change, ChangeSummary } from '../../domain/diff.ts';
 import type { OperationId, RunId, SessionId } from '../../domain/ids.ts';
 import type { Operation } from '../../domain/operation.ts';
+import type { Skip } from '../../domain/snapshot.ts';
 import type { CreateOptions, CreateResult } from './checkpoints.ts';
 
 export interface RunOptions {
@@ -40,7 +41,11 @@ export interface RunResult<T> {
   readonly before: Checkpoint | null;
   readonly after: Checkpoint | null;
   readonly changes: readonly Change[];
+  /** false: a checkpoint is missing or can't be read, and `changes` says nothing */
+  readonly changesKnown: boolean;
   readonly summary: ChangeSummary;
+  /** what changed too although a checkpoint does not hold it: undo can't take it back */
+  readonly unheld: readonly Skip[];
   /** git refs that moved meanwhile: name, old and new value */
   readonly movedRefs: readonly {
     readonly ref: string;

@@ -46,7 +46,7 @@ export async function restoreCheckpoint(
     options,
   });
   const messages = [...result.messages, ...restoreMessages(target, selection.paths, result)];
-  return await verified(context, { ...result, messages }, whole, verifyCommand);
+  return await verified(context, { ...result, messages }, whole, verifyCommand ?? options.verify);
 }
 
 async function warningsFor(
@@ -81,9 +81,10 @@ async function verified(
   whole: boolean,
   command: string | undefined,
 ): Promise<RestoreResult> {
-  if (!whole || result.dryRun) return result;
-  if (command === undefined) {
-    return { ...result, messages: [...result.messages, 'Not verified: no test command configured'] };
+  if (result.dryRun || (!whole && command === undefined)) return result;
+  if (!whole || command === undefined) {
+    const why = whole ? 'no test command configured' : 'only a full restore is';
+    return { ...result, messages: [...result.messages, `Not verified: ${why}`] };
   }
   const exitCode = await context.runCommand(command, context.identity.path);
   const outcome =

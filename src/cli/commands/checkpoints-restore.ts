@@ -36,6 +36,7 @@ export const checkpointsRestore: CommandModule = {
     const { name, rest } = await takeName(words, context.isSession);
     const into = options.text('into');
     using progress = progressLine(context.terminal, workspace);
+    const consent = consentTo(context, options.flag('yes'), progress);
     const result = await workspace.restore({
       checkpoint: name,
       paths: workspacePaths([...rest, ...literal], context.cwd, workspace.identity.path),
@@ -47,8 +48,8 @@ export const checkpointsRestore: CommandModule = {
       ...given('verify', options.text('verify')),
       ...given('session', options.text('session')),
       ...given('waitMs', options.seconds('wait')),
-      ...given('confirm', consentTo(context, options.flag('yes'), progress)),
+      ...given('confirm', consent.confirm),
     });
-    return restoreOutcome(result);
+    return restoreOutcome(result, consent.shown);
   },
 };

@@ -1,3 +1,4 @@
+import type { Preview } from '../../checkpoints/api/restore.ts';
 import { isWantedChange } from '../../domain/wanted-change.ts';
 import type { ApplyResult } from '../../plans/plan-service.ts';
 import type { CommandModule } from '../command.ts';
@@ -8,7 +9,7 @@ import { pathJson } from '../json/path-json.ts';
 import { planJson } from '../json/plan-json.ts';
 import { planConsent } from '../plans/plan-consent.ts';
 import { line } from '../render/block.ts';
-import { changeBlocks, skipBlocks } from '../render/change-blocks.ts';
+import { outcomeBlocks, outcomeWarnings } from '../render/outcome-blocks.ts';
 import type { Result } from '../render/result.ts';
 
 /** `waymark plan apply PLAN` */
@@ -25,15 +26,16 @@ export const planApply: CommandModule = {
   async run(context, { words, literal, options }) {
     const [name = ''] = [...words, ...literal];
     const plans = await (await context.waymark()).plans();
+    const consent = planConsent(context, options.flag('yes'));
     const applied = await plans.apply(name, {
       dryRun: options.flag('dryRun'),
-      confirm: planConsent(context, options.flag('yes')),
+      confirm: consent.confirm,
     });
-    return render(applied, options.flag('dryRun'));
+    return render(applied, options.flag('dryRun'), consent.shown);
   },
 };
 
-function render({ plan, result }: ApplyResult, dryRun: boolean): Result {
+function render({ plan, result }: ApplyResult, dryRun: boolean, shown: Preview | undefined): Result {
   const changes = result?.changes ?? [];
   const skipped = result?.skipped ?? [];
   const left = skipped.filter(isWantedChange).length;
@@ -58,8 +60,8 @@ function render({ plan, result }: ApplyResult, dryRun: boolean): Result {
       messages: notes,
       dry_run: dryRun,
     }),
-    blocks: () => [...changeBlocks(changes), ...skipBlocks(skipped), ...notes.map((note) => line(note))],
-    warnings: result?.warnings ?? [],
+    blocks: () => [...outcomeBlocks({ changes, skipped }, shown), ...notes.map((note) => line(note))],
+    warnings: outcomeWarnings({ warnings: result?.warnings ?? [] }, shown),
     exitStatus: left > 0 ? EXIT.partial : EXIT.done,
   };
 }

@@ -42,7 +42,7 @@ export const planCorrect: CommandModule = {
       mode,
       guidance: options.text('guidance') ?? '',
       dryRun: options.flag('dryRun'),
-      confirm: planConsent(context, options.flag('yes')),
+      confirm: planConsent(context, options.flag('yes')).confirm,
       signal: signals.signal,
       ...given('onEvent', options.flag('quiet') ? undefined : textView(context.terminal, { output: true })),
     });

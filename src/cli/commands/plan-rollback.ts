@@ -5,7 +5,7 @@ import { EXIT } from '../exit-status.ts';
 import { rollbackJson } from '../json/plan-json.ts';
 import { planConsent } from '../plans/plan-consent.ts';
 import { line } from '../render/block.ts';
-import { changeBlocks, skipBlocks } from '../render/change-blocks.ts';
+import { outcomeBlocks, outcomeWarnings } from '../render/outcome-blocks.ts';
 
 /** `waymark plan rollback [--yes|-y] PLAN CHECKPOINT` */
 export const planRollback: CommandModule = {
@@ -22,19 +22,19 @@ export const planRollback: CommandModule = {
   async run(context, { words, literal, options }) {
     const [plan = '', checkpoint = ''] = [...words, ...literal];
     const plans = await (await context.waymark()).plans();
+    const consent = planConsent(context, options.flag('yes'));
     const result = await plans.rollback({
       plan,
       checkpoint,
       dryRun: options.flag('dryRun'),
-      confirm: planConsent(context, options.flag('yes')),
+      confirm: consent.confirm,
     });
     const { safetyCheckpointId, rolledBack } = result;
     return {
       data: () => rollbackJson(result),
       blocks: () => [
         { kind: 'fields', fields: summaryOf(result) },
-        ...changeBlocks(result.changes),
-        ...skipBlocks(result.skipped),
+        ...outcomeBlocks(result, consent.shown),
         ...result.messages.map((message) => line(message)),
         line(`${countText(rolledBack.length, 'decision')} taken back`, 'dim'),
         ...(safetyCheckpointId === null
@@ -43,7 +43,7 @@ export const planRollback: CommandModule = {
               line(`Safety checkpoint created at \`${safetyCheckpointId}\` — use this to undo the rollback.`),
             ]),
       ],
-      warnings: result.warnings,
+      warnings: outcomeWarnings(result, consent.shown),
       exitStatus: result.partial ? EXIT.partial : EXIT.done,
     };
   },

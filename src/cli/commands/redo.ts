@@ -21,13 +21,14 @@ export const redo: CommandModule = {
   async run(context, { words, literal, options }) {
     const workspace = await context.workspace();
     using progress = progressLine(context.terminal, workspace);
+    const consent = consentTo(context, options.flag('yes'), progress);
     const result = await workspace.redo({
       paths: workspacePaths([...words, ...literal], context.cwd, workspace.identity.path),
       force: options.flag('force'),
       dryRun: options.flag('dryRun'),
       ...given('waitMs', options.seconds('wait')),
-      ...given('confirm', consentTo(context, options.flag('yes'), progress)),
+      ...given('confirm', consent.confirm),
     });
-    return restoreOutcome(result);
+    return restoreOutcome(result, consent.shown);
   },
 };

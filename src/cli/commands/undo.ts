@@ -31,6 +31,7 @@ export const undo: CommandModule = {
       throw new WaymarkError('USAGE', 'undo takes an operation or --session, not both');
     }
     using progress = progressLine(context.terminal, workspace);
+    const consent = consentTo(context, options.flag('yes'), progress);
     const result = await workspace.undo({
       paths: workspacePaths([...rest, ...literal], context.cwd, workspace.identity.path),
       force: options.flag('force'),
@@ -38,8 +39,8 @@ export const undo: CommandModule = {
       ...given('operation', operation),
       ...given('session', session),
       ...given('waitMs', options.seconds('wait')),
-      ...given('confirm', consentTo(context, options.flag('yes'), progress)),
+      ...given('confirm', consent.confirm),
     });
-    return restoreOutcome(result);
+    return restoreOutcome(result, consent.shown);
   },
 };

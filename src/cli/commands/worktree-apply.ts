@@ -28,15 +28,16 @@ export const worktreeApply: CommandModule = {
     const [run = '', ...rest] = [...words, ...literal];
     const workspace = await context.workspace();
     using progress = progressLine(context.terminal, workspace);
+    const consent = consentTo(context, options.flag('yes'), progress);
     const result = await workspace.worktreeApply(run, {
       paths: absolutePaths(rest, context.cwd),
       dryRun: options.flag('dryRun'),
       ...given('session', options.text('session')),
       ...given('waitMs', options.seconds('wait')),
-      ...given('confirm', consentTo(context, options.flag('yes'), progress)),
+      ...given('confirm', consent.confirm),
     });
     return {
-      ...restoreOutcome(result),
+      ...restoreOutcome(result, consent.shown),
       data: () => ({
         ...restoreJson(result),
         run_id: result.runId,

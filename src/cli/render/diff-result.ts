@@ -17,9 +17,14 @@ export function diffResult<
     data: () => json(diff),
     blocks: () => [...changeBlocks(changes), ...skipBlocks(skipped)],
     notes: [
-      changes.length === 0
-        ? 'No differences'
-        : `${countText(changes.length, 'path')}: ${summaryText(summary)}`,
+      changes.length > 0
+        ? `${countText(changes.length, 'path')}: ${summaryText(summary)}`
+        : skipped.length === 0
+          ? 'No differences'
+          : 'No other differences',
+      ...(skipped.length === 0
+        ? []
+        : [`${countText(skipped.length, 'path')} could not be compared: only one side holds it`]),
     ],
   };
 }
