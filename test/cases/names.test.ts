@@ -125,6 +125,23 @@ describe.each(engines)('names, engine %s', (engine) => {
     }
   });
 
+  test('PM-03: a name that a restore has deleted stays a name: the same restore again takes no other file', async () => {
+    const place = sandbox();
+    const { workspace } = await openSandbox(place);
+    writeFiles(place.workspace, { ab: 'v1', 'gone[1]': 'v1', gone1: 'v1' });
+    const id = await take(workspace, { engine });
+    writeFiles(place.workspace, { 'a*': 'new', ab: 'v2', gone1: 'v2' });
+    rmSync(path.join(place.workspace, 'gone[1]'));
+    const first = await goBack(workspace, id, ['a*', 'gone[1]']);
+    expect(first.changes).toEqual([
+      { path: 'a*', action: 'delete' },
+      { path: 'gone[1]', action: 'create' },
+    ]);
+    expect((await goBack(workspace, id, ['a*', 'gone[1]'])).changes).toEqual([]);
+    expect([readText(place.workspace, 'ab'), readText(place.workspace, 'gone1')]).toEqual(['v2', 'v2']);
+    await expect(goBack(workspace, id, ['b*'])).rejects.toMatchObject({ code: 'PATH_NOT_FOUND' });
+  });
+
   test('PM-11: names that are not UTF-8 come back byte by byte, and no look-alike arises', async () => {
     const place = sandbox();
     const { workspace } = await openSandbox(place);

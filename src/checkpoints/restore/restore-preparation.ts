@@ -9,11 +9,13 @@ import {
   type SnapshotNode,
   type SnapshotView,
 } from '../../domain/snapshot.ts';
+import { unknownNames } from '../../restore/plan/match-selection.ts';
 import { planRestore } from '../../restore/plan/plan-restore.ts';
 import type { RestorePlan, Selection } from '../../restore/plan/restore-plan.ts';
 import type { SnapshotStore } from '../../stores/snapshot-store.ts';
 import { compileScope, type Scope } from '../../workspace/scope/scope.ts';
 import { type Present, pairsToPresent, presentState } from '../capture/present.ts';
+import { formerNames } from '../history/former-names.ts';
 import { scopesBetween } from '../history/scopes-between.ts';
 import type { WorkspaceContext } from '../workspace/home-context.ts';
 import { lookAtPaths } from './look-at-paths.ts';
@@ -53,6 +55,7 @@ export async function prepareRestore(
     presentScope,
     betweenScopes: await scopesBetween(context, checkpoint),
     selection,
+    formerNames: await formerNames(context, checkpoint, unknownNames(selection, [target, view])),
   };
   const plan = planAroundUnseen(context.identity.path, view, (now) =>
     planRestore({ ...question, present: now }),

@@ -2,6 +2,7 @@ import { WaymarkError } from '../../domain/errors.ts';
 import { ancestorsOf, parseRelPath, quotePath, type RelPath } from '../../domain/rel-path.ts';
 import type { SnapshotView } from '../../domain/snapshot.ts';
 import { compileGlob } from './glob.ts';
+import type { Selection } from './restore-plan.ts';
 
 /** What a selection needs to know of a snapshot. */
 export type PathSource = Pick<SnapshotView, 'get' | 'nodes'>;
@@ -21,18 +22,30 @@ export interface MatchedSelection {
  * @throws WaymarkError `UNSAFE_PATH` for a name that leaves the workspace; `PATH_NOT_FOUND` for one that matches nothing
  */
 export function compileSelection(paths: readonly string[], sources: readonly PathSource[]): MatchedSelection {
-  const names = paths.map((path) => path.replace(/\/+$/, ''));
-  if (names.length === 0 || paths.some((path) => path === '.' || path === '' || path === './')) {
+  if (isEverything(paths)) {
     return { includes: () => true, named: [] };
   }
   const named: RelPath[] = [];
   const globs: ((path: string) => boolean)[] = [];
-  for (const name of names) {
-    const path = parseRelPath(name.startsWith('./') ? name.slice(2) : name);
+  for (const path of paths.map(nameOf)) {
     if (isKnown(path, sources)) named.push(path);
     else globs.push(matchingGlob(path, sources));
   }
   return { includes: including(named, globs), named };
+}
+
+/** The names of a selection that none of the sources knows, so that they would count as globs. */
+export function unknownNames({ paths }: Selection, sources: readonly PathSource[]): readonly RelPath[] {
+  return isEverything(paths) ? [] : paths.map(nameOf).filter((path) => !isKnown(path, sources));
+}
+
+function isEverything(paths: readonly string[]): boolean {
+  return paths.length === 0 || paths.some((path) => path === '.' || path === '' || path === './');
+}
+
+function nameOf(path: string): RelPath {
+  const name = path.replace(/\/+$/, '');
+  return parseRelPath(name.startsWith('./') ? name.slice(2) : name);
 }
 
 /** The same as a bare predicate. */

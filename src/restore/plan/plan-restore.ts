@@ -13,7 +13,7 @@ import {
 import type { Scope } from '../../workspace/scope/scope.ts';
 import { createAbsence } from './absence.ts';
 import { type DraftPlan, emptyDraft, planChange, planSkip } from './draft-plan.ts';
-import { compileSelection, type MatchedSelection } from './match-selection.ts';
+import { compileSelection, type MatchedSelection, type PathSource } from './match-selection.ts';
 import type { RestorePlan, Selection } from './restore-plan.ts';
 import { settlePlan } from './settle-plan.ts';
 
@@ -29,6 +29,8 @@ export interface RestoreQuestion {
   /** of the snapshots taken between the two; what any of them left out by rule is not deleted */
   readonly betweenScopes: readonly Scope[];
   readonly selection: Selection;
+  /** names in the selection that snapshots between the two know; literal ones, though neither end has them */
+  readonly formerNames?: ReadonlyMap<RelPath, SnapshotNode>;
 }
 
 /**
@@ -41,7 +43,11 @@ export interface RestoreQuestion {
  */
 export function planRestore(question: RestoreQuestion): RestorePlan {
   const { target, present } = question;
-  const selection = compileSelection(question.selection.paths, [target, present]);
+  const former: PathSource = {
+    get: (path) => question.formerNames?.get(path),
+    nodes: () => [][Symbol.iterator](),
+  };
+  const selection = compileSelection(question.selection.paths, [target, present, former]);
   const draft = emptyDraft();
   const decide = createDecision(question, selection, draft);
   for (const { path, from, to } of question.pairs) {
