@@ -1,6 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import {
   chmodSync,
+  chownSync,
   closeSync,
   existsSync,
   ftruncateSync,
@@ -78,6 +79,31 @@ describe.each(engines)('modes, times and special files, engine %s', (engine) => 
     await goBack(workspace, id, ['key', 'tmp']);
     expect([modeOf(place, 'key'), modeOf(place, 'tmp'), modeOf(place, 'ro')]).toEqual(['600', '1777', '640']);
   });
+
+  test.runIf(process.getuid?.() === 0)(
+    'PM-04: set-user-ID does not come back where another user can have put the file',
+    async () => {
+      const place = sandbox();
+      const { workspace } = await openSandbox(place);
+      writeFiles(place.workspace, { 'theirs/tool': 'tool', tool: 'tool' });
+      chownSync(at(place, 'theirs'), NOBODY, NOBODY);
+      for (const name of ['theirs/tool', 'tool']) chmodSync(at(place, name), 0o4755);
+      const id = await take(workspace, { engine });
+      for (const name of ['theirs/tool', 'tool']) rmSync(at(place, name));
+      const result = await workspace.restore({ checkpoint: id, confirm: 'always' });
+      expect([modeOf(place, 'theirs/tool'), modeOf(place, 'tool')]).toEqual(['755', '4755']);
+      expect(result.skipped).toEqual([
+        expect.objectContaining({
+          path: 'theirs/tool',
+          reason: 'blocked',
+          detail: expect.stringMatching(/0755.*4755/),
+        }),
+      ]);
+      const into = path.join(place.directory, 'copy');
+      await workspace.restore({ checkpoint: id, into, confirm: 'always' });
+      expect((lstatSync(path.join(into, 'tool')).mode & 0o7777).toString(8)).toBe('755');
+    },
+  );
 
   test('PM-04: a change of mode alone is a change, and restoring it keeps inode and times', async () => {
     const place = sandbox();

@@ -23,6 +23,7 @@ import type { Selection } from '../plan/restore-plan.ts';
 import type { ContentSource } from './apply-run.ts';
 import { skipReasonOf } from './failure.ts';
 import { pourContent } from './pour-content.ts';
+import { withoutSetId } from './set-id.ts';
 import { openTree, type WorkspaceTree } from './workspace-tree.ts';
 
 export interface MaterializeInput {
@@ -82,8 +83,16 @@ export async function materialize(input: MaterializeInput): Promise<readonly Ski
       if (parentOf(path) !== directory) tree.lookAgain();
       directory = parentOf(path);
       requireDirectory(entry.kind === 'directory' ? path : parentOf(path));
-      if (entry.kind === 'file') await writeFile(input, tree, path, entry);
-      else if (entry.kind === 'symlink') fs.symlink(entry.target, tree.locate(path));
+      if (entry.kind === 'file') {
+        const mode = withoutSetId(entry.mode);
+        await writeFile(input, tree, path, { ...entry, mode });
+        if (mode !== entry.mode)
+          skips.push({
+            path,
+            reason: 'blocked',
+            detail: 'Written without set-user-ID and set-group-ID; whose it was is not known',
+          });
+      } else if (entry.kind === 'symlink') fs.symlink(entry.target, tree.locate(path));
       written += 1;
     } catch (error) {
       skips.push({ path, reason: skipReasonOf(error, path), detail: (error as Error).message });

@@ -1,8 +1,10 @@
+import { parentOf } from '../../domain/rel-path.ts';
 import type { FileEntry } from '../../domain/snapshot.ts';
 import { type ApplyRun, note, type Step } from './apply-run.ts';
 import { codeOf, skipReasonOf } from './failure.ts';
 import { describeOpen, type FoundEntry } from './found-entry.ts';
 import { pourContent } from './pour-content.ts';
+import { modeOfNewFile } from './set-id.ts';
 
 /**
  * Writes the file that is to lie at a step's path under its temporary name: content (its hash is checked on the way), owner of what it
@@ -21,12 +23,20 @@ export async function writeTemporary(
   const fd = run.fs.openWrite(run.tree.locate(fresh), { exclusive: true, mode: after.mode & 0o777 });
   try {
     await pourContent(run.fs, fd, after, run.content);
-    const kept = replaced === undefined || keepOwner(run, step, fd, replaced);
-    const wanted = after.mode & (kept ? 0o7777 : 0o777);
+    const owner =
+      replaced === undefined ? 'unknown' : keepOwner(run, step, fd, replaced) ? 'kept' : 'changed';
+    const wanted = wantedMode(run, step, after.mode, owner);
     step.written = setMode(run, fd, wanted);
     const { mode } = step.written;
-    if (mode !== after.mode)
-      note(run, step.path, 'blocked', `Restored with mode ${octal(mode)} instead of ${octal(after.mode)}`);
+    if (mode !== after.mode) {
+      const why = owner === 'unknown' && mode === wanted ? '; whose it was is not known' : '';
+      note(
+        run,
+        step.path,
+        'blocked',
+        `Restored with mode ${octal(mode)} instead of ${octal(after.mode)}${why}`,
+      );
+    }
     if (run.preserveMtime) {
       keepMtime(run, step, after.mtimeNs);
       step.written = describeOpen(fd);
@@ -37,6 +47,17 @@ export async function writeTemporary(
     discard(run, step);
     throw error;
   }
+}
+
+function wantedMode(
+  run: ApplyRun,
+  { path }: Step,
+  mode: number,
+  owner: 'kept' | 'changed' | 'unknown',
+): number {
+  if (owner === 'kept') return mode;
+  const directory = [run.root, parentOf(path)].filter((part) => part !== '').join('/');
+  return owner === 'changed' ? mode & 0o777 : modeOfNewFile(mode, directory);
 }
 
 /** The umask took bits away, and setuid, setgid and sticky bits never come with the opening. */
