@@ -81,3 +81,32 @@ test('undo() and run() name what changed over a limit', async () => {
   const { skipped } = await workspace.undo({ confirm: 'always' });
   expect(skipped).toEqual([expect.objectContaining({ path: 'big', reason: 'conflict' })]);
 });
+
+test('undo() names a run that went on at the same time and may have made the changes', async () => {
+  const place = sandbox();
+  const { workspace } = await openSandbox(place);
+  const one = await workspace.run({ session: 'one' }, async () => {
+    writeFiles(place.workspace, { mine: '1' });
+    await workspace.run({ session: 'two', description: 'the other agent' }, async () =>
+      writeFiles(place.workspace, { theirs: '1' }),
+    );
+  });
+  const { warnings } = await workspace.undo({ operation: one.operation.id, dryRun: true });
+  expect(warnings).toEqual([
+    expect.stringMatching(
+      /"the other agent"\) went on at the same time and may have made these changes: theirs$/,
+    ),
+  ]);
+  const part = await workspace.undo({ operation: one.operation.id, paths: ['mine'], dryRun: true });
+  expect(part.warnings).toEqual([]);
+});
+
+test('undo() takes a run inside another of its session for a part of it', async () => {
+  const place = sandbox();
+  const { workspace } = await openSandbox(place);
+  const outer = await workspace.run({ session: 'one' }, async () => {
+    await workspace.run({ session: 'one' }, async () => writeFiles(place.workspace, { inner: '1' }));
+  });
+  const { warnings } = await workspace.undo({ operation: outer.operation.id, dryRun: true });
+  expect(warnings).toEqual([]);
+});

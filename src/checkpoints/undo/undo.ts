@@ -20,6 +20,7 @@ import { endDeadRuns } from '../retention/sweep.ts';
 import type { WorkspaceContext } from '../workspace/home-context.ts';
 import { requireOwn } from '../workspace/require-own.ts';
 import { noteTargets, operationToRedo, operationToUndo } from './choose-operation.ts';
+import { concurrentRuns } from './concurrent-runs.ts';
 import { sessionChanges, sessionOperations } from './session-changes.ts';
 
 /** What is to be taken back: path by path from `after` to `before`. */
@@ -28,6 +29,8 @@ interface TakeBack {
   readonly takesBack: OperationId | null;
   readonly description: string;
   readonly operation: Operation | undefined;
+  /** the operations that are taken back */
+  readonly targets: readonly Operation[];
   /** holds every `before` */
   readonly engine: EngineName;
   readonly changes: (store: SnapshotStore) => Promise<readonly PathChange[]>;
@@ -45,6 +48,7 @@ export async function undo(context: WorkspaceContext, options: UndoOptions): Pro
       takesBack: null,
       description: `session ${session}`,
       operation: undefined,
+      targets,
       engine: engineOfSession(context, session, options.force),
       changes: (store) => sessionChanges(context, store, session),
     });
@@ -63,6 +67,7 @@ export async function undo(context: WorkspaceContext, options: UndoOptions): Pro
     takesBack: operation.id,
     description: `${operation.kind} ${operation.id}`,
     operation,
+    targets: [operation],
     engine: beforeOf(context, operation, options.force).engine,
     changes: () => operationChanges(context, operation),
     unknown: () => unknownChanges(context, operation),
@@ -80,6 +85,7 @@ export async function redo(
     takesBack: operation.id,
     description: `undo ${operation.id}`,
     operation,
+    targets: [],
     engine: beforeOf(context, operation, options.force).engine,
     changes: () => operationChanges(context, operation),
   });
@@ -104,7 +110,7 @@ async function takeBack(
       plan,
       target: undefined,
       operation: what.operation,
-      warnings: [],
+      warnings: await concurrentRuns(context, what.targets, plan),
       verifyCommand: undefined,
     }),
     options: rest,
