@@ -9,6 +9,7 @@ import { WaymarkError } from '../domain/errors.ts';
 import type { LockHold } from '../platform/lock.ts';
 import { directoryHash } from '../workspace/identity.ts';
 import type { RemovalReasonKind } from '../worktree/record/removal-reason.ts';
+import { sandboxPlanOf } from '../worktree/record/run-name.ts';
 import { inspectRemoval, type RemovalInspection } from '../worktree/remove/inspect-removal.ts';
 import { refuseUnsafe, removeWorktree as removeFromDisk } from '../worktree/remove/remove-worktree.ts';
 import { releaseBase } from './worktree-base.ts';
@@ -52,12 +53,22 @@ export async function removeWorktree(
   await refuseDuringRun({ ...context, currentRun: place.runId }, place.path, 0);
   const force = options.force === true || options.discardSecrets === true || options.discardUnheld === true;
   const inspection = await inspectRemoval(context, where);
+  if (!inspection.absent && !force) refuseSandbox(place);
   if (!inspection.absent) refuseUnsafe(place, inspection.reasons, force);
   const held = force ? await holdAll(context, place, inspection, options) : NOTHING_HELD;
   const removal = await removeFromDisk(context, { ...where, force });
   await releaseBase(context, directoryHash(place.path), place.runId);
   await dropContents(context, context.identity.dirHash, place.runId);
   return { ...removal, checkpoint: held.checkpoint, discarded: held.discarded.map(({ name }) => name) };
+}
+
+/** A plan goes on in its sandbox, is corrected and rolled back there, long after its process ended. */
+function refuseSandbox({ path, runId }: WorktreePlace): void {
+  const plan = sandboxPlanOf(runId);
+  if (plan === undefined) return;
+  throw new WaymarkError('WORKTREE_NOT_SAFE', `The worktree ${path} is the sandbox of plan ${plan}`, {
+    hint: `It goes with the plan: waymark plan cancel ${plan}. Without the plan: waymark worktree remove --force ${runId}`,
+  });
 }
 
 async function holdForRemoval(

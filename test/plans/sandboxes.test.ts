@@ -229,6 +229,22 @@ describe('filesystem_copy', () => {
   });
 });
 
+test('filesystem_copy of a directory inside a repository sees what is committed although its name is pruned', async () => {
+  await using scene = await planScene();
+  repository(scene);
+  scene.put({ 'sub/a': 'a', 'sub/dist/committed': 'old\n', 'sub/dist/built': 'built' });
+  git(scene, 'add', '-f', 'sub/a', 'sub/dist/committed');
+  git(scene, '-c', 'user.name=x', '-c', 'user.email=x@x', 'commit', '-qm', 'y');
+  const file = scene.planFile({
+    sandbox: 'filesystem_copy',
+    steps: [write('dist/committed', 'new\n'), write('a', 'b')],
+  });
+  const plan = await scene.plans.run({ file, workspace: join(scene.root, 'sub') });
+  expect((await scene.plans.diff(plan.id)).changes.map(({ path }) => path)).toEqual(['a', 'dist/committed']);
+  await scene.plans.apply(plan.id);
+  expect([text(scene, 'sub/a'), text(scene, 'sub/dist/committed')]).toEqual(['b', 'new\n']);
+});
+
 describe('git_worktree', () => {
   test('runs off HEAD on a branch of its own and is applied to the workspace', async () => {
     await using scene = await planScene();
@@ -245,6 +261,13 @@ describe('git_worktree', () => {
     );
     expect(text(scene, 'tracked')).toBe('committed\n');
     expect(existsSync(join(plan.sandbox.path, 'untracked'))).toBe(false);
+    const workspace = await scene.waymark.openWorkspace(scene.root);
+    const [listed] = await workspace.worktrees();
+    expect(listed).toMatchObject({ state: 'sandbox', detail: expect.stringContaining(plan.id) });
+    await expect(workspace.worktreeRemove(listed?.runId ?? '')).rejects.toMatchObject({
+      code: 'WORKTREE_NOT_SAFE',
+      hint: expect.stringContaining(`waymark plan cancel ${plan.id}`),
+    });
     const applied = await scene.plans.apply(plan.id);
     expect(applied.plan.state).toBe('applied');
     expect(text(scene, 'tracked')).toBe('changed\n');

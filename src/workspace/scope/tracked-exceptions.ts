@@ -61,7 +61,7 @@ async function askAgain(
       memories.push({ dir, stamp, digest: '' });
       continue;
     }
-    const absolute = dir === '' ? root : `${root}/${dir}`;
+    const absolute = dir === '' ? placeInIndex(root) : `${root}/${dir}`;
     const answer = await listTracked(git, absolute, dir, signal);
     memories.push({ dir, stamp: answer ? stamp : '', digest: answer?.digest ?? '' });
     if (!answer) for (const path of below(known.paths, dir)) paths.add(path);
@@ -72,4 +72,13 @@ async function askAgain(
     }
   }
   return { paths: [...paths].sort(comparePaths), memories };
+}
+
+/**
+ * Where the index speaks of a root. A copy in `.waymark/sandboxes` of a directory inside a repository has no repository of its own, and the one around
+ * it tracks nothing there: what it tracks in the directory that was copied holds for the copy.
+ */
+function placeInIndex(root: string): string {
+  const original = /^(.+)\/\.waymark\/sandboxes\/[^/]+$/.exec(root)?.[1];
+  return original === undefined || gitDirectoryAt(root) !== undefined ? root : original;
 }

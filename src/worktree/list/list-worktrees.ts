@@ -4,7 +4,7 @@ import { isWaymarkError } from '../../domain/errors.ts';
 import type { RunId } from '../../domain/ids.ts';
 import type { Git } from '../../platform/git-process.ts';
 import { runLockName } from '../../workspace/run-lock.ts';
-import { branchRefOf, parseRunName } from '../record/run-name.ts';
+import { branchRefOf, parseRunName, sandboxPlanOf } from '../record/run-name.ts';
 import type { WorktreeContext } from '../record/worktree-context.ts';
 import { checkHome, type WorktreeHome, worktreeHome, worktreePath } from '../record/worktree-home.ts';
 import { readRecord, type WorktreeRecord } from '../record/worktree-record.ts';
@@ -14,10 +14,10 @@ import { findRegistered, type RegisteredWorktree, readRegistry } from '../reposi
 import { readContents, type WorktreeContents } from './worktree-contents.ts';
 
 /**
- * `active`: its run goes on. `kept`: the run has ended. `orphaned`: the run died. `missing`: the directory was deleted by hand.
- * `broken`: parts are missing, or its creation or removal was interrupted.
+ * `active`: its run goes on. `kept`: the run has ended. `orphaned`: the run died. `sandbox`: a plan's, which has its own life.
+ * `missing`: the directory was deleted by hand. `broken`: parts are missing, or its creation or removal was interrupted.
  */
-export type WorktreeState = 'active' | 'kept' | 'orphaned' | 'missing' | 'broken';
+export type WorktreeState = 'active' | 'kept' | 'orphaned' | 'sandbox' | 'missing' | 'broken';
 
 /** What there is to know of one worktree. Nothing is cached: null is not known. */
 export interface WorktreeSummary {
@@ -105,7 +105,7 @@ async function summarize(
   const active = context.locks.isHeld(runLockName('run', runId, path));
   const [state, detail] = active
     ? (['active', undefined] as const)
-    : stateOf(record, damage ?? looked.damage, there, registered);
+    : stateOf(runId, record, damage ?? looked.damage, there, registered);
   const { contents } = looked;
   return {
     runId,
@@ -135,6 +135,7 @@ async function summarize(
 }
 
 function stateOf(
+  runId: RunId,
   record: WorktreeRecord | undefined,
   damage: string | undefined,
   there: boolean,
@@ -146,7 +147,11 @@ function stateOf(
   if (registered?.entry === undefined) return ['broken', 'git does not know it as a worktree'];
   if (damage !== undefined) return ['broken', damage];
   if (record === undefined) return ['orphaned', 'Nothing is recorded of it'];
-  return record.phase === 'kept' ? ['kept', undefined] : ['orphaned', 'Its run ended without a word'];
+  if (record.phase === 'kept') return ['kept', undefined];
+  const plan = sandboxPlanOf(runId);
+  return plan === undefined
+    ? ['orphaned', 'Its run ended without a word']
+    : ['sandbox', `Sandbox of a plan: waymark plan status ${plan}`];
 }
 
 function recordOf(

@@ -1,5 +1,5 @@
 import { WaymarkError } from '../../domain/errors.ts';
-import type { RunId } from '../../domain/ids.ts';
+import { isUlid, type RunId } from '../../domain/ids.ts';
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
@@ -19,6 +19,12 @@ export function parseRunName(text: string): RunId {
     });
   }
   return text as RunId;
+}
+
+/** The id of the plan that a worktree is the sandbox of; undefined: of none. Plans alone name worktrees so. */
+export function sandboxPlanOf(runId: RunId): string | undefined {
+  const id = /^plan-([0-9a-z]{26})$/.exec(runId)?.[1]?.toUpperCase();
+  return id !== undefined && isUlid(id) ? id : undefined;
 }
 
 /** Short name of the one branch that a run's worktree gets. */
