@@ -22,7 +22,16 @@ export const doctor: CommandModule = {
       }),
       blocks: () => [
         ...report.problems.map((problem) => line(problem, 'bad')),
-        ...(report.rebuilt ? [line('The catalog was rebuilt; nothing is pruned until you ask')] : []),
+        ...(report.rebuilt
+          ? [
+              line(
+                'The catalog was rebuilt: checkpoints, sessions and pins are back, and nothing is pruned until you ask',
+              ),
+              line(
+                'The log of operations and the plans lay in the catalog alone: earlier runs are taken back with waymark checkpoints restore, not undo',
+              ),
+            ]
+          : []),
         ...(report.sweptCaptures > 0
           ? [line(`Swept ${countText(report.sweptCaptures, 'dead capture')}`)]
           : []),
