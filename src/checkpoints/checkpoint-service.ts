@@ -14,6 +14,7 @@ import { showCheckpoint } from './history/show-checkpoint.ts';
 import { verifyCheckpoints } from './history/verify-checkpoints.ts';
 import { recover } from './restore/recover.ts';
 import { restoreCheckpoint } from './restore/restore-checkpoint.ts';
+import { setDamagedJournalAside } from './restore/set-damaged-journal-aside.ts';
 import { deleteCheckpoint } from './retention/delete-checkpoint.ts';
 import { pin } from './retention/pin.ts';
 import { prune } from './retention/prune.ts';
@@ -88,6 +89,7 @@ export function checkpointService({
     undo: (options = {}) => warning((context) => undo(rescuing(context), options)),
     redo: (options = {}) => warning((context) => redo(rescuing(context), options)),
     recover: (mode) => warning((context) => recover(rescuing(context), mode)),
+    setJournalAside: () => warning((context) => setDamagedJournalAside(context)),
     operations: async (filter = {}) => {
       endDeadRuns(plain);
       return plain.catalog.operations({
@@ -97,7 +99,7 @@ export function checkpointService({
       });
     },
     pin: (name, pinned) => pin(plain, name, pinned),
-    deleteCheckpoint: (name) => deleteCheckpoint(plain, name),
+    deleteCheckpoint: (name, options = {}) => deleteCheckpoint(plain, name, options),
     prune: (options = {}) => prune(plain, options),
     verify: async (name) =>
       await verifyCheckpoints(

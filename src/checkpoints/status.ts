@@ -1,4 +1,4 @@
-import { readJournal } from '../restore/journal/journal.ts';
+import { damageOfJournal, readJournal } from '../restore/journal/journal.ts';
 import type { WorkspaceStatus } from './api/status.ts';
 import { retentionPaused } from './retention/keep-input.ts';
 import { prune } from './retention/prune.ts';
@@ -11,7 +11,8 @@ export async function workspaceStatus(context: WorkspaceContext): Promise<Worksp
   const { catalog, identity, layout } = context;
   const own = catalog.checkpoints({ dirHash: identity.dirHash });
   const lastCheckpoint = own[0];
-  const journal = readJournal(layout, identity.dirHash);
+  const damage = damageOfJournal(layout, identity.dirHash);
+  const journal = damage === undefined ? readJournal(layout, identity.dirHash) : undefined;
   const { maxStoreBytes } = context.settings(identity.path).settings.retention;
   const storeBytes = await sizeOfStores(context);
   const counts = Object.values(lastCheckpoint?.coverage.counts ?? {});
@@ -29,6 +30,7 @@ export async function workspaceStatus(context: WorkspaceContext): Promise<Worksp
     })),
     interruptedRestore:
       journal === undefined ? undefined : { operationId: journal.operationId, startedAt: journal.startedAt },
+    damagedJournal: damage?.problem,
     notCovered: lastCheckpoint?.coverage.skipped ?? [],
     notCoveredCount: counts.reduce((sum, count) => sum + count, 0),
     storeBytes,

@@ -148,10 +148,10 @@ export function createPlanService({ home, environment, requireWorkspace }: PlanS
       );
     },
     checkpointOf: (name, checkpoint) => named(name, checkpoint),
-    async deleteCheckpoint(name, checkpoint) {
+    async deleteCheckpoint(name, checkpoint, options) {
       const { checkpointId } = named(name, checkpoint);
       const plan = findPlan(repository, name);
-      return deleteCheckpoint(contextFor(planHome, plan, plan.workspace), checkpointId);
+      return deleteCheckpoint(contextFor(planHome, plan, plan.workspace), checkpointId, options);
     },
     [Symbol.dispose]: () => database[Symbol.dispose](),
   };

@@ -1,3 +1,4 @@
+import type { DeleteOptions } from '../checkpoints/api/checkpoints.ts';
 import type { DiffResult } from '../checkpoints/api/diff.ts';
 import type { Confirm } from '../checkpoints/api/restore.ts';
 import type { Checkpoint } from '../domain/checkpoint.ts';
@@ -104,5 +105,5 @@ export interface PlanService extends Disposable {
   /** A checkpoint of the plan by its name. @throws WaymarkError `CHECKPOINT_NOT_FOUND`, `VALIDATION_ERROR` for one of another plan */
   checkpointOf(plan: string, checkpoint: string): PlanCheckpoint;
   /** Drops the record; the content is freed by the next prune. @throws WaymarkError `CHECKPOINT_IN_USE` */
-  deleteCheckpoint(plan: string, checkpoint: string): Promise<Checkpoint>;
+  deleteCheckpoint(plan: string, checkpoint: string, options?: DeleteOptions): Promise<Checkpoint>;
 }

@@ -384,8 +384,18 @@ describe('waymark checkpoints restore', () => {
     place.write('a', '1');
     await place.ok(['checkpoints', 'create']);
     place.write('a', '2');
-    const failed = await place.json(['checkpoints', 'restore', '@', '--yes', '--verify', 'exit 3']);
-    expect(failed.verification).toEqual({ command: 'exit 3', exit_code: 3 });
+    const command = 'echo said; exit 3';
+    // Status 5, and what the command prints stays out of the result.
+    const failed = await place.json(['checkpoints', 'restore', '@', '--yes', '--verify', command], {
+      status: 5,
+    });
+    expect(failed.verification).toEqual({ command, exit_code: 3 });
+    expect(place.read('a')).toBe('1');
+    const passed = await place.run(['checkpoints', 'restore', '@', '--yes', '--verify', 'echo said']);
+    expect(passed).toMatchObject({ status: 0, stderr: 'said\n' });
+    place.write('a', '2');
+    const part = await place.ok(['checkpoints', 'restore', '@', 'a', '--yes', '--verify', 'exit 3']);
+    expect(part).toContain('Not verified: only a full restore is');
     place.write('a', '3');
     const none = await place.ok(['checkpoints', 'restore', '@', '--yes']);
     expect(none).toContain('Not verified: no test command configured');
@@ -462,4 +472,19 @@ test('waymark checkpoints pin, unpin, delete, prune, verify and purge', async ()
   expect(
     (await place.json(['checkpoints', 'list'])).map((one: { checkpoint_id: string }) => one.checkpoint_id),
   ).toEqual([other]);
+});
+
+test('waymark checkpoints delete keeps the ends of a run unless forced, and names it', async () => {
+  const place = cliSandbox();
+  place.write('a', '1');
+  await place.ok(['exec', '-q', '--', 'sh', '-c', 'echo 2 > a']);
+  const [{ operation_id, before, after }] = await place.json(['operations']);
+  for (const id of [before, after]) {
+    const refused = await place.run(['checkpoints', 'delete', id, '--yes']);
+    expect(refused).toMatchObject({ status: 4, stderr: expect.stringContaining(`run ${operation_id}`) });
+    expect(refused.stderr).toContain('--force');
+  }
+  await place.ok(['undo', '--dry-run']);
+  await place.ok(['checkpoints', 'delete', before, '--yes', '--force']);
+  expect((await place.run(['undo', '--dry-run'])).status).toBe(4);
 });

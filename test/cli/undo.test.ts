@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { cliSandbox } from '../support/cli-sandbox.ts';
 
@@ -65,4 +67,45 @@ test('waymark recover needs to be told which way', async () => {
   const place = cliSandbox();
   expect((await place.run(['recover'])).status).toBe(2);
   expect((await place.run(['recover', '--continue', '--abort'])).status).toBe(2);
+});
+
+test('waymark recover --set-aside keeps a damaged journal and names the way back', async () => {
+  const place = cliSandbox();
+  place.write('a', '1');
+  await place.ok(['checkpoints', 'create']);
+  place.write('a', '2');
+  await place.ok(['checkpoints', 'restore', '@', '--yes']);
+  const [{ operation_id }] = await place.json(['operations']);
+  const { dir_hash } = await place.json(['status']);
+  const journals = join(place.home, 'journal');
+  const text = `{"format":1,"operationId":"${operation_id}","kind":"rest`;
+  writeFileSync(join(journals, `${dir_hash}.json`), text);
+  const leftover = `d/.waymark-restore-${operation_id}-0.old`;
+  place.write(leftover, 'moved away');
+
+  const refused = await place.run(['undo', '--yes']);
+  expect(refused).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('waymark recover --set-aside'),
+  });
+  expect((await place.run(['recover', '--abort'])).stderr).toContain('waymark recover --set-aside');
+  expect((await place.json(['status'])).damaged_journal).toContain(dir_hash);
+  expect((await place.run(['checkpoints', 'create'])).status).toBe(0);
+
+  const aside = await place.json(['recover', '--set-aside']);
+  expect(aside).toMatchObject({ operation_id, leftovers: [leftover] });
+  expect(readFileSync(aside.journal, 'utf8')).toBe(text);
+  expect(readdirSync(journals)).toHaveLength(1);
+  expect(place.read(leftover)).toBe('moved away');
+  expect((await place.json(['checkpoints', 'show', aside.safety_checkpoint_id])).pinned).toBe(true);
+  await place.ok(['checkpoints', 'restore', aside.safety_checkpoint_id, 'a', '--yes']);
+  expect(place.read('a')).toBe('2');
+  expect((await place.run(['recover', '--set-aside'])).status).toBe(4);
+});
+
+test('waymark recover takes one way out, and none where nothing was interrupted', async () => {
+  const place = cliSandbox();
+  await place.ok(['checkpoints', 'create']);
+  expect((await place.run(['recover', '--set-aside', '--abort'])).status).toBe(2);
+  expect((await place.run(['recover', '--set-aside'])).stderr).toContain('No interrupted restore');
 });

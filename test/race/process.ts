@@ -70,7 +70,8 @@ const roles: Readonly<Record<string, () => Promise<unknown>>> = {
           writeFileSync(workspaceFile('changing'), `content ${n % 5}`.repeat(200));
           writeFileSync(workspaceFile('large'), `large ${n % 7}\n`.repeat(20_000));
           if (n % 4 === 3) {
-            for (const { id } of await workspace.listCheckpoints()) await workspace.deleteCheckpoint(id);
+            for (const { id } of await workspace.listCheckpoints())
+              await workspace.deleteCheckpoint(id, { force: true });
           }
           const { checkpoint } = await workspace.createCheckpoint({ engine, session, reason: `${n}` });
           const id = checkpoint?.id ?? '';

@@ -183,7 +183,7 @@ describe('kill -9 at any step', { timeout: PATIENCE_MS }, () => {
         await place.library.worktreeRemove('fix', { force: true });
         expect(listing(place), `at ${at}`).toEqual(before);
         expect(place.exists('.waymark')).toBe(false);
-        for (const { id } of held) await place.library.deleteCheckpoint(id);
+        for (const { id } of held) await place.library.deleteCheckpoint(id, { force: true });
       },
     );
   });

@@ -64,3 +64,8 @@ export interface PathVersion {
   /** how the path differs from the next older checkpoint that knows it */
   readonly action: ChangeAction | undefined;
 }
+
+export interface DeleteOptions {
+  /** Deletes it although an operation can't be undone without it. */
+  readonly force?: boolean;
+}

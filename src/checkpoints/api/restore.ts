@@ -60,6 +60,23 @@ export interface VerifyOutcome {
   readonly exitCode: number;
 }
 
+/** A damaged journal that was set aside, and what is known of its restore, which may be half done. */
+export interface JournalSetAside {
+  /** where the journal lies now */
+  readonly file: string;
+  /** why it can't be read */
+  readonly problem: string;
+  /** undefined: the catalog does not know which */
+  readonly operation: Operation | undefined;
+  /** holds the workspace as it was before the restore, and is pinned from now on */
+  readonly safety: Checkpoint | undefined;
+  /** true: nothing names the safety checkpoint, and this is the workspace's newest */
+  readonly safetyIsGuessed: boolean;
+  /** temporaries that the restore left in the workspace; they may hold what it had moved out of the way */
+  readonly leftovers: readonly RelPath[];
+  readonly warnings: readonly string[];
+}
+
 /** What a restore, undo or redo did; the same for a dry run, which has no safety checkpoint. */
 export interface RestoreResult {
   readonly dryRun: boolean;

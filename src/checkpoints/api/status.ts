@@ -17,6 +17,8 @@ export interface WorkspaceStatus {
     readonly since: string;
   }[];
   readonly interruptedRestore: { readonly operationId: string; readonly startedAt: string } | undefined;
+  /** why the journal of an interrupted restore can't be read; `interruptedRestore` is undefined then */
+  readonly damagedJournal: string | undefined;
   /** what the newest checkpoint does not cover */
   readonly notCovered: readonly Skip[];
   readonly notCoveredCount: number;

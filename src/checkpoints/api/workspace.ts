@@ -7,13 +7,14 @@ import type {
   CheckpointName,
   CreateOptions,
   CreateResult,
+  DeleteOptions,
   ListFilter,
   PathVersion,
   ShowResult,
 } from './checkpoints.ts';
 import type { DiffOptions, DiffResult } from './diff.ts';
 import type { Progress } from './progress.ts';
-import type { RestoreOptions, RestoreResult, UndoOptions } from './restore.ts';
+import type { JournalSetAside, RestoreOptions, RestoreResult, UndoOptions } from './restore.ts';
 import type { PruneOptions, PruneReport } from './retention.ts';
 import type { RunContext, RunOptions, RunResult } from './runs.ts';
 import type { ScopeProposal, WorkspaceStatus } from './status.ts';
@@ -52,10 +53,13 @@ export interface Workspace {
   undo(options?: UndoOptions): Promise<RestoreResult>;
   redo(options?: Omit<UndoOptions, 'operation' | 'session'>): Promise<RestoreResult>;
   recover(mode: 'continue' | 'abort'): Promise<RestoreResult>;
+  /** The way out where the journal of an interrupted restore can't be read: keeps it under another name and tells what it was about. */
+  setJournalAside(): Promise<JournalSetAside>;
   operations(filter?: { readonly session?: string; readonly limit?: number }): Promise<readonly Operation[]>;
 
   pin(name: CheckpointName, pinned: boolean): Promise<Checkpoint>;
-  deleteCheckpoint(name: CheckpointName): Promise<Checkpoint>;
+  /** Throws `CHECKPOINT_IN_USE`; for the ends of operations only without `force`. */
+  deleteCheckpoint(name: CheckpointName, options?: DeleteOptions): Promise<Checkpoint>;
   prune(options?: PruneOptions): Promise<PruneReport>;
   /** All checkpoints of the workspace, or the given one. */
   verify(

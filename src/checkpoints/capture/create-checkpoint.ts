@@ -2,7 +2,7 @@ import type { Checkpoint } from '../../domain/checkpoint.ts';
 import { type DecisionId, type PlanId, parseUlid, type RunId } from '../../domain/ids.ts';
 import { parseReason } from '../../domain/reasons.ts';
 import { parseRelPath } from '../../domain/rel-path.ts';
-import { readJournal } from '../../restore/journal/journal.ts';
+import { hasJournal } from '../../restore/journal/journal.ts';
 import type { SnapshotStore } from '../../stores/snapshot-store.ts';
 import type { ScopeSource } from '../../workspace/observation.ts';
 import type { CreateOptions, CreateResult } from '../api/checkpoints.ts';
@@ -90,9 +90,9 @@ async function underHolds<T>(
 ): Promise<T> {
   using _workspace = await lockWorkspace(context.locks, context.identity.path, 'shared', PATIENCE_MS);
   await refuseDuringWave(context, context.identity.path, 0);
-  if (readJournal(context.layout, context.identity.dirHash) !== undefined) {
+  if (hasJournal(context.layout, context.identity.dirHash)) {
     context.warn(
-      'A restore of this workspace was interrupted; this checkpoint shows it half done. Run: waymark recover',
+      'A restore of this workspace was interrupted; this checkpoint shows it half done. Run: waymark recover --continue | --abort',
     );
   }
   await using _store = await store.hold('shared', PATIENCE_MS);

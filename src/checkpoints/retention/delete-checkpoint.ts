@@ -1,7 +1,7 @@
 import type { Checkpoint } from '../../domain/checkpoint.ts';
 import { WaymarkError } from '../../domain/errors.ts';
 import { journaledCheckpoints } from '../../restore/journal/journal.ts';
-import type { CheckpointName } from '../api/checkpoints.ts';
+import type { CheckpointName, DeleteOptions } from '../api/checkpoints.ts';
 import { findCheckpoint } from '../history/find-checkpoint.ts';
 import type { WorkspaceContext } from '../workspace/home-context.ts';
 import { dropCheckpoints } from './drop-checkpoints.ts';
@@ -9,11 +9,16 @@ import { dropCheckpoints } from './drop-checkpoints.ts';
 /**
  * Deletes one checkpoint's record; its content is freed by the next prune.
  *
- * @throws WaymarkError `CHECKPOINT_IN_USE` for a pinned one, one that an interrupted restore needs, or the start of an open run
+ * @throws WaymarkError `CHECKPOINT_IN_USE` for a pinned one, one that an interrupted restore needs, or the start of an open run; without `force`
+ * also for the start or end of an operation, which could not be undone any more
  */
-export async function deleteCheckpoint(context: WorkspaceContext, name: CheckpointName): Promise<Checkpoint> {
+export async function deleteCheckpoint(
+  context: WorkspaceContext,
+  name: CheckpointName,
+  { force = false }: DeleteOptions = {},
+): Promise<Checkpoint> {
   const checkpoint = findCheckpoint(context, name);
-  const use = useOf(context, checkpoint);
+  const use = useOf(context, checkpoint) ?? (force ? undefined : undoOf(context, checkpoint));
   if (use !== undefined)
     throw new WaymarkError('CHECKPOINT_IN_USE', `Checkpoint ${checkpoint.id} ${use.why}`, { hint: use.hint });
   const store = context.store(checkpoint.engine, checkpoint.workspace);
@@ -22,16 +27,34 @@ export async function deleteCheckpoint(context: WorkspaceContext, name: Checkpoi
   return checkpoint;
 }
 
-function useOf(
-  context: WorkspaceContext,
-  { id, pinned }: Checkpoint,
-): { readonly why: string; readonly hint: string } | undefined {
+interface Use {
+  readonly why: string;
+  readonly hint: string;
+}
+
+function useOf(context: WorkspaceContext, { id, pinned }: Checkpoint): Use | undefined {
   if (pinned) return { why: 'is pinned', hint: `First: waymark checkpoints unpin ${id}` };
   if ([...journaledCheckpoints(context.layout)].includes(id)) {
-    return { why: 'is needed by an interrupted restore', hint: 'First: waymark recover' };
+    return {
+      why: 'is needed by an interrupted restore',
+      hint: 'First: waymark recover --continue | --abort',
+    };
   }
   if (context.catalog.openRuns().some(({ runStart }) => runStart === id)) {
     return { why: 'is the start of a run that is going on', hint: 'Wait until the run has ended' };
   }
   return undefined;
+}
+
+/** Steps of plans do not count: their plan's policy and `plan rollback` govern them. */
+function undoOf(context: WorkspaceContext, { id, workspace }: Checkpoint): Use | undefined {
+  const operation = context.catalog
+    .operations({ dirHash: workspace.dirHash })
+    .find(({ kind, before, after }) => kind !== 'step' && (before === id || after === id));
+  if (operation === undefined) return undefined;
+  const end = operation.before === id ? 'before' : 'after';
+  return {
+    why: `holds the state ${end} ${operation.kind} ${operation.id}, which can't be undone without it`,
+    hint: 'Add --force to delete it all the same',
+  };
 }

@@ -9,6 +9,7 @@ export const planCheckpointDelete: CommandModule = {
     command
       .argument('<plan>', 'a plan, or enough of its id')
       .argument('<checkpoint>', 'one of its checkpoints')
+      .option('--force', 'although the plan as a whole cannot be undone without it')
       .option('-y, --yes', 'do not ask'),
   examples: [['waymark plan checkpoint delete 01J8… 01J9…', 'drop one; prune frees its space']],
   async run(context, { words, literal, options }) {
@@ -20,7 +21,7 @@ export const planCheckpointDelete: CommandModule = {
       options.flag('yes'),
       `Delete checkpoint ${checkpointId} (${metadata.reason})?`,
     );
-    const deleted = await plans.deleteCheckpoint(name, checkpointId);
+    const deleted = await plans.deleteCheckpoint(name, checkpointId, { force: options.flag('force') });
     return {
       data: () => checkpointJson(deleted),
       blocks: () => [line(`Deleted checkpoint ${deleted.id}`)],

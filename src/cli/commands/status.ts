@@ -57,6 +57,7 @@ function json(state: WorkspaceStatus, { origins, workspaceFile }: ResolvedSettin
       max_bytes: state.maxStoreBytes,
       prune_would_free: state.pruneWouldFree ?? null,
     },
+    damaged_journal: state.damagedJournal ?? null,
     retention_paused: state.retentionPaused,
     checkpoints_below: state.checkpointsBelow.map(pathJson),
     orphans: state.orphans.map(({ path, ...rest }) => ({ workspace: pathJson(path), ...rest })),
@@ -106,6 +107,9 @@ function notesOf(state: WorkspaceStatus): readonly string[] {
     ...(state.interruptedRestore === undefined
       ? []
       : ['A restore was interrupted: waymark recover --continue or waymark recover --abort']),
+    ...(state.damagedJournal === undefined
+      ? []
+      : [`A restore was interrupted. ${state.damagedJournal}: waymark recover --set-aside`]),
     ...(state.pruneWouldFree === undefined
       ? []
       : [

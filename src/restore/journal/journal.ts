@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isWaymarkError, WaymarkError } from '../../domain/errors.ts';
-import { type CheckpointId, type DirHash, isDirHash } from '../../domain/ids.ts';
+import { type CheckpointId, type DirHash, isDirHash, type OperationId } from '../../domain/ids.ts';
 import {
   durableWrite,
   ensurePrivateDirectory,
@@ -65,7 +65,7 @@ export function readJournal(layout: Layout, dirHash: DirHash): RestoreJournal | 
   } catch (cause) {
     const code = isWaymarkError(cause, 'FORMAT_UNSUPPORTED') ? 'FORMAT_UNSUPPORTED' : 'MANIFEST_INVALID';
     throw new WaymarkError(code, `The journal ${path} cannot be read: ${(cause as Error).message}`, {
-      hint: 'Its restore was interrupted; keep the file, and see the safety checkpoint with: waymark checkpoints list',
+      hint: 'A restore was interrupted. In its workspace: waymark recover --set-aside keeps the file under another name and says how to go back',
       cause,
     });
   }
@@ -75,6 +75,46 @@ export function readJournal(layout: Layout, dirHash: DirHash): RestoreJournal | 
 export function closeJournal(fs: FileSystem, layout: Layout, dirHash: DirHash): void {
   removeIfPresent(fs, journalPath(layout, dirHash));
   syncDirectory(fs, layout.journal);
+}
+
+/** A journal that can't be read, and what can be made out in it. */
+export interface DamagedJournal {
+  /** why it can't be read */
+  readonly problem: string;
+  /** as its bytes spell them, checked against nothing */
+  readonly operationId: OperationId | undefined;
+  readonly safetyId: CheckpointId | undefined;
+}
+
+/** Looks at a workspace's journal for damage; undefined: there is none, or it can be read. */
+export function damageOfJournal(layout: Layout, dirHash: DirHash): DamagedJournal | undefined {
+  try {
+    readJournal(layout, dirHash);
+    return undefined;
+  } catch (error) {
+    if (!isWaymarkError(error, 'MANIFEST_INVALID') && !isWaymarkError(error, 'FORMAT_UNSUPPORTED'))
+      throw error;
+    const text = readBytes(journalPath(layout, dirHash))?.toString('latin1') ?? '';
+    const field = (name: string) => new RegExp(`"${name}":"([0-9A-Z]{26})"`).exec(text)?.[1];
+    return {
+      problem: error.message,
+      operationId: field('operationId') as OperationId | undefined,
+      safetyId: field('safetyId') as CheckpointId | undefined,
+    };
+  }
+}
+
+/**
+ * Gives a journal another name beside its own, durably; nothing looks at it from then on.
+ *
+ * @param mark tells it from others of the workspace
+ * @returns where it lies
+ */
+export function setJournalAside(fs: FileSystem, layout: Layout, dirHash: DirHash, mark: string): string {
+  const aside = join(layout.journal, `${dirHash}.damaged-${mark}.json`);
+  fs.rename(journalPath(layout, dirHash), aside);
+  syncDirectory(fs, layout.journal);
+  return aside;
 }
 
 /** Workspaces with an open journal, readable or not. */
