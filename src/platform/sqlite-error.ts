@@ -75,8 +75,12 @@ export function databaseError(path: string, error: unknown): unknown {
     case 8: // SQLITE_READONLY
     case 23: // SQLITE_AUTH
       return new WaymarkError('PERMISSION_DENIED', `Cannot write ${path}: ${reason}`, { cause: error });
-    case 10: // SQLITE_IOERR
     case CANTOPEN:
+      return new WaymarkError('IO_ERROR', `Cannot use ${path}: ${reason}`, {
+        hint: 'Its directory must be there and writable; WAYMARK_HOME names another home',
+        cause: error,
+      });
+    case 10: // SQLITE_IOERR
       return new WaymarkError('IO_ERROR', `Cannot use ${path}: ${reason}`, { cause: error });
     default:
       return new WaymarkError('INTERNAL', `Database ${path}: ${reason}`, { cause: error });

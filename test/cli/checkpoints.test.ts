@@ -488,3 +488,9 @@ test('waymark checkpoints delete keeps the ends of a run unless forced, and name
   await place.ok(['checkpoints', 'delete', before, '--yes', '--force']);
   expect((await place.run(['undo', '--dry-run'])).status).toBe(4);
 });
+
+test('the newest checkpoint of a workspace that has none is said to be missing, with the way to one', async () => {
+  const { status, stderr } = await cliSandbox().run(['checkpoints', 'diff', '@']);
+  expect(status).toBe(3);
+  expect(stderr).toMatch(/has none yet\nhint: Take one with: waymark checkpoints create\n$/);
+});

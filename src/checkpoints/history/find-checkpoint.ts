@@ -18,8 +18,8 @@ export function findCheckpoint(context: WorkspaceContext, name: CheckpointName):
   if (typeof name !== 'string') return inSession(context, name.session, name.seq);
   const newest = NEWEST.exec(name);
   if (newest) {
-    const found = catalog.checkpoints({ dirHash: context.identity.dirHash })[Number(newest[1] ?? 0)];
-    return found ?? notFound(name);
+    const own = catalog.checkpoints({ dirHash: context.identity.dirHash });
+    return own[Number(newest[1] ?? 0)] ?? notSoMany(context, name, own.length);
   }
   const upper = name.toUpperCase();
   if (isUlid(upper)) return catalog.checkpoint(upper as CheckpointId) ?? notFound(name);
@@ -56,6 +56,17 @@ function inSession(context: WorkspaceContext, session: string, seq: number): Che
   }
   const found = context.catalog.checkpointAt(id, seq);
   return found ?? notFound(`${session} ${seq}`);
+}
+
+function notSoMany({ identity }: WorkspaceContext, name: string, count: number): never {
+  if (count > 0) return notFound(name);
+  throw new WaymarkError(
+    'CHECKPOINT_NOT_FOUND',
+    `No checkpoint is named "${name}": ${identity.path} has none yet`,
+    {
+      hint: 'Take one with: waymark checkpoints create',
+    },
+  );
 }
 
 function notFound(name: string): never {
