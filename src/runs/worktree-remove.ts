@@ -67,7 +67,7 @@ function refuseSandbox({ path, runId }: WorktreePlace): void {
   const plan = sandboxPlanOf(runId);
   if (plan === undefined) return;
   throw new WaymarkError('WORKTREE_NOT_SAFE', `The worktree ${path} is the sandbox of plan ${plan}`, {
-    hint: `It goes with the plan: waymark plan cancel ${plan}. Without the plan: waymark worktree remove --force ${runId}`,
+    hint: `While the plan is not applied: waymark plan cancel ${plan}. Afterwards: waymark worktree remove --force ${runId}`,
   });
 }
 

@@ -494,3 +494,12 @@ test('the newest checkpoint of a workspace that has none is said to be missing, 
   expect(status).toBe(3);
   expect(stderr).toMatch(/has none yet\nhint: Take one with: waymark checkpoints create\n$/);
 });
+
+test('waymark checkpoints create warns of a path that is not there', async () => {
+  const place = cliSandbox();
+  place.write('a', '1');
+  const { status, stderr } = await place.run(['checkpoints', 'create', 'a', 'typo', 'a/below']);
+  expect(status).toBe(0);
+  expect(stderr).toMatch(/typo is not there[^\n]*\n.*a\/below is not there/);
+  expect(stderr).not.toMatch(/: a is not there/);
+});

@@ -118,7 +118,7 @@ async function showPlan(
   if (confirm === undefined) {
     throw new WaymarkError(
       'CONFIRMATION_REQUIRED',
-      `This would change ${plan.actions.length} paths and needs your consent`,
+      `This would change ${plan.actions.length} ${plan.actions.length === 1 ? 'path' : 'paths'} and needs your consent`,
       {
         hint: 'Look with --dry-run; go on with --yes',
       },

@@ -1,4 +1,6 @@
+import { lstatSync } from 'node:fs';
 import type { CreateResult } from '../../checkpoints/api/checkpoints.ts';
+import { quotePath, toFsPath } from '../../domain/rel-path.ts';
 import type { CommandModule } from '../command.ts';
 import { countText } from '../count-text.ts';
 import { EXIT } from '../exit-status.ts';
@@ -36,9 +38,10 @@ export const checkpointsCreate: CommandModule = {
   async run(context, { words, literal, options }) {
     const workspace = await context.workspace();
     using _progress = progressLine(context.terminal, workspace);
+    const paths = workspacePaths([...words, ...literal], context.cwd, workspace.identity.path);
     const result = await workspace.createCheckpoint({
       source: options.text('source') ?? 'cli',
-      paths: workspacePaths([...words, ...literal], context.cwd, workspace.identity.path),
+      paths,
       signal: context.signal,
       ...given('reason', options.text('reason')),
       ...given('label', options.text('label')),
@@ -47,12 +50,29 @@ export const checkpointsCreate: CommandModule = {
       ...given('keep', options.count('keep')),
       ...given('waitMs', options.seconds('wait')),
     });
-    return render(result);
+    const missing = paths.filter((path) => isMissing(`${workspace.identity.path}/${path}`));
+    return render(result, missing);
   },
 };
 
-function render(result: CreateResult): Result {
-  const { checkpoint, stats, deduplicated, skipped, warnings } = result;
+/** A checkpoint of a path that is not there is meant now and then, and more often a slip. */
+function isMissing(place: string): boolean {
+  try {
+    lstatSync(toFsPath(place));
+    return false;
+  } catch (error) {
+    return ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
+  }
+}
+
+function render(result: CreateResult, missing: readonly string[]): Result {
+  const { checkpoint, stats, deduplicated, skipped } = result;
+  const warnings = [
+    ...result.warnings,
+    ...missing.map(
+      (path) => `${quotePath(path)} is not there; the checkpoint says so and holds nothing of it`,
+    ),
+  ];
   const data = () => ({
     checkpoint: checkpoint === null ? null : checkpointJson(checkpoint),
     stats: {

@@ -24,7 +24,6 @@ export const planRun: CommandModule = {
         '--var <name=value>',
         'a value for {{ name }} that the file does not give; may be repeated',
         collect,
-        [],
       )
       .option('-q, --quiet', 'do not say what goes on; with --format json: print the plan alone')
       .option('-y, --yes', 'run a step again that began and could not be taken back'),
@@ -71,7 +70,7 @@ export const planRun: CommandModule = {
   },
 };
 
-function collect(value: string, earlier: readonly string[]): readonly string[] {
+function collect(value: string, earlier: readonly string[] = []): readonly string[] {
   return [...earlier, value];
 }
 
