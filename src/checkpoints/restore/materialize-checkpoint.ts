@@ -27,6 +27,7 @@ export async function materializeCheckpoint(
     : await materialize({
         view,
         entries,
+        origin: checkpoint.workspace.path,
         into,
         content: (hash) => store.streamBlob(hash),
         fs: context.fs,

@@ -31,6 +31,7 @@ async function write(
   return await materialize({
     view,
     entries,
+    origin: `${base}/w`,
     into: `${base}/${name}`,
     content: contentOf(blobs),
     fs,

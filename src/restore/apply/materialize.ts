@@ -23,13 +23,15 @@ import type { Selection } from '../plan/restore-plan.ts';
 import type { ContentSource } from './apply-run.ts';
 import { skipReasonOf } from './failure.ts';
 import { pourContent } from './pour-content.ts';
-import { withoutSetId } from './set-id.ts';
+import { modeOfNewFile, placeIn } from './set-id.ts';
 import { openTree, type WorkspaceTree } from './workspace-tree.ts';
 
 export interface MaterializeInput {
   readonly view: SnapshotView;
   /** of the view, in path order: {@link entriesToWrite} */
   readonly entries: readonly EntryToWrite[];
+  /** absolute: the directory that the view is a snapshot of, there or not; it tells who can have put a file there */
+  readonly origin: string;
   /** absolute, its parent exists as a real path; missing or empty */
   readonly into: string;
   readonly content: ContentSource;
@@ -84,7 +86,7 @@ export async function materialize(input: MaterializeInput): Promise<readonly Ski
       directory = parentOf(path);
       requireDirectory(entry.kind === 'directory' ? path : parentOf(path));
       if (entry.kind === 'file') {
-        const mode = withoutSetId(entry.mode);
+        const mode = modeOfNewFile(entry.mode, placeIn(input.origin, path));
         await writeFile(input, tree, path, { ...entry, mode });
         if (mode !== entry.mode)
           skips.push({

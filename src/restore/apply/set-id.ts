@@ -1,5 +1,5 @@
 import { lstatSync } from 'node:fs';
-import { toFsPath } from '../../domain/rel-path.ts';
+import { parentOf, type RelPath, toFsPath } from '../../domain/rel-path.ts';
 
 /**
  * The mode that a file gets which comes into being. Set-user-ID and set-group-ID lend the rights of its owner, who from now on is whoever restores it;
@@ -9,19 +9,23 @@ import { toFsPath } from '../../domain/rel-path.ts';
  * @param directory absolute real path of the directory that the file lies in
  */
 export function modeOfNewFile(mode: number, directory: string): number {
-  const without = withoutSetId(mode);
+  const without = mode & ~0o6000;
   return mode === without || isOwnPlace(directory) ? mode : without;
 }
 
-export function withoutSetId(mode: number): number {
-  return mode & ~0o6000;
+/** The absolute directory in which a path below `root` lies. */
+export function placeIn(root: string, path: RelPath): string {
+  const parent = parentOf(path);
+  return parent === '' ? root : `${root}/${parent}`;
 }
 
 function isOwnPlace(directory: string): boolean {
   const uid = process.geteuid?.();
   let reachable = true;
   for (const place of placesDownTo(directory)) {
-    const { mode, uid: owner } = lstatSync(toFsPath(place));
+    const stats = lstatSync(toFsPath(place), { throwIfNoEntry: false });
+    if (stats === undefined) return false;
+    const { mode, uid: owner } = stats;
     if (owner !== uid && owner !== 0) return false;
     // Where the sticky bit is set, what lies in a directory above can't be taken away.
     const writable = (mode & 0o022) !== 0 && (place === directory || (mode & 0o1000) === 0);

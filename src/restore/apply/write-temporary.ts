@@ -1,10 +1,9 @@
-import { parentOf } from '../../domain/rel-path.ts';
 import type { FileEntry } from '../../domain/snapshot.ts';
 import { type ApplyRun, note, type Step } from './apply-run.ts';
 import { codeOf, skipReasonOf } from './failure.ts';
 import { describeOpen, type FoundEntry } from './found-entry.ts';
 import { pourContent } from './pour-content.ts';
-import { modeOfNewFile } from './set-id.ts';
+import { modeOfNewFile, placeIn } from './set-id.ts';
 
 /**
  * Writes the file that is to lie at a step's path under its temporary name: content (its hash is checked on the way), owner of what it
@@ -56,8 +55,7 @@ function wantedMode(
   owner: 'kept' | 'changed' | 'unknown',
 ): number {
   if (owner === 'kept') return mode;
-  const directory = [run.root, parentOf(path)].filter((part) => part !== '').join('/');
-  return owner === 'changed' ? mode & 0o777 : modeOfNewFile(mode, directory);
+  return owner === 'changed' ? mode & 0o777 : modeOfNewFile(mode, placeIn(run.root, path));
 }
 
 /** The umask took bits away, and setuid, setgid and sticky bits never come with the opening. */
