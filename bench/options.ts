@@ -12,7 +12,7 @@ export const USAGE = `Usage: npm run bench -- [options]
   --rows NAMES        ${ROWS.map(({ name }) => name).join(', ')} (default: all)
   --engines NAMES     cas, git (default: both)
   --rounds N          measurements of each row after a warm-up (default: 7; with --growth 3)
-  --growth            each row over 2,000, 27,000 and 200,000 files and over 1 and 200 checkpoints instead
+  --growth            each row over 2,000, 27,000 and 200,000 files, and over 1 and 200 checkpoints on the first two
   --corpus-dir DIR    where corpora are kept and, on disk, everything lies (default: the user's cache directory)
   --json FILE         also write every sample as JSON
   --smoke             everything once on tiny trees, without the network; says nothing about speed
