@@ -6,7 +6,14 @@ import { join } from 'node:path';
  * Arguments replace the folders. `WAYMARK_SEED` repeats a run of the random ones.
  */
 const named = process.argv.slice(2);
-const places = named.length > 0 ? named : ['test/model', 'test/crash', 'test/race'];
+const searching = [
+  'test/crash',
+  'test/worktree/killed.test.ts',
+  'test/plans/crash.test.ts',
+  'test/race',
+  'test/model',
+];
+const places = named.length > 0 ? named : searching;
 const root = join(import.meta.dirname, '..');
 
 for (const place of places) {

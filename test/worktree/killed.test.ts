@@ -2,18 +2,25 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isWaymarkError } from '../../src/index.ts';
+import { spread } from '../support/at-most.ts';
+import { bundleScript } from '../support/bundle-script.ts';
+import { isSoak, scaled } from '../support/scale.ts';
 import { treeListing } from '../support/tree-listing.ts';
 import { SIX, type WorktreeLibrary, worktreeLibrary } from '../support/worktree-library.ts';
 
-const VICTIM = join(import.meta.dirname, '../support/worktree-victim.ts');
+let victim: Awaited<ReturnType<typeof bundleScript>>;
+beforeAll(async () => {
+  victim = await bundleScript(join(import.meta.dirname, '../support/worktree-victim.ts'));
+});
+afterAll(() => victim[Symbol.dispose]());
 
 /** Runs something in a process that dies right before its changing call number `at`; gives the number of calls where it lived. */
 async function killed(place: WorktreeLibrary, what: string, at: number): Promise<number | undefined> {
   const { home, userHome, temporaryDirectory, environment } = place.options;
   const options = JSON.stringify({ home, userHome, temporaryDirectory, environment });
-  const child = spawn(process.execPath, [VICTIM, options, place.workspace, what, String(at)], {
+  const child = spawn(process.execPath, [victim.path, options, place.workspace, what, String(at)], {
     env: environment,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -41,10 +48,10 @@ async function gitAtRest(directory: string): Promise<void> {
   while (busy()) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-/** So many moments of death, spread over all calls; the variable asks for more of them. */
-const DEATHS = Number(process.env['WAYMARK_TEST_DEATHS'] ?? 7);
+/** Moments of death, evenly spread over all calls; in a soak every one. */
+const DEATHS = scaled(7, 10_000);
 
-const PATIENCE_MS = 60_000 + DEATHS * 20_000;
+const PATIENCE_MS = isSoak ? 0 : 300_000;
 
 async function everywhere(
   place: WorktreeLibrary,
@@ -52,20 +59,24 @@ async function everywhere(
   prepare: () => Promise<void>,
   check: (at: number) => Promise<void>,
 ): Promise<void> {
-  await prepare();
-  const calls = await killed(place, what, Number.MAX_SAFE_INTEGER);
-  expect(calls).toBeGreaterThan(DEATHS);
-  await check(-1);
-  let died = 0;
-  for (let death = 0; death < DEATHS; death += 1) {
-    const at = Math.floor(((calls ?? 0) * death) / DEATHS);
+  let calls = 0;
+  // A later time takes fewer calls than the first one.
+  for (const _ of ['the first time', 'a later time']) {
     await prepare();
-    // A later time takes fewer calls than the first one, so that the last moments may never come.
+    calls = (await killed(place, what, Number.MAX_SAFE_INTEGER)) ?? 0;
+    await check(-1);
+  }
+  expect(calls).toBeGreaterThan(10);
+  let died = 0;
+  const moments = spread(calls, DEATHS);
+  for (const at of moments) {
+    await prepare();
     const lived = await killed(place, what, at);
     if (lived === undefined) died += 1;
     await check(lived === undefined ? at : -1);
   }
-  expect(died).toBeGreaterThan(DEATHS / 2);
+  expect(died).toBeGreaterThan(moments.length / 2);
+  process.stdout.write(`kill, worktree ${what}: ${calls} calls, killed before ${died} of them\n`);
 }
 
 function listing(place: WorktreeLibrary): readonly string[] {
