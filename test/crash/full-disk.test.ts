@@ -29,7 +29,7 @@ const scenes = {
 const some: readonly SceneName[] = ['first capture', 'restore', 'prune'];
 
 /** Calls per scene before which the disk fills up. */
-const calls = { cas: scaled(12, 10_000), git: scaled(1, 60) };
+const calls = { cas: scaled(6, 10_000), git: scaled(1, 60) };
 
 describe.each(['cas', 'git'] as const)('a disk that really fills up, engine %s', (engine) => {
   test.each(['home', 'workspace'] as const)(
