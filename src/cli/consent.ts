@@ -1,11 +1,12 @@
 import type { Confirm, Preview } from '../checkpoints/api/restore.ts';
+import { countText } from '../domain/count-text.ts';
 import { summarize } from '../domain/diff.ts';
 import { WaymarkError } from '../domain/errors.ts';
 import type { CommandContext } from './context.ts';
-import { countText, summaryText } from './count-text.ts';
 import { line } from './render/block.ts';
 import { changeBlocks, skipBlocks } from './render/change-blocks.ts';
 import { renderRich } from './render/render-rich.ts';
+import { summaryText } from './summary-text.ts';
 
 const PREVIEW_ROWS = 40;
 

@@ -1,12 +1,13 @@
 import type { RunContext, RunResult } from '../checkpoints/api/runs.ts';
+import { countText } from '../domain/count-text.ts';
 import { makesPartial } from '../domain/coverage.ts';
 import { quotePath } from '../domain/rel-path.ts';
 import type { SkipReason } from '../domain/snapshot.ts';
-import { countText, summaryText } from './count-text.ts';
 import type { Format } from './format.ts';
 import { pathJson } from './json/path-json.ts';
 import { paint } from './render/paint.ts';
 import { printable } from './render/printable.ts';
+import { summaryText } from './summary-text.ts';
 
 const MOST_PATHS = 20;
 

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { cliSandbox } from '../support/cli-sandbox.ts';
@@ -41,6 +41,28 @@ describe('waymark undo and redo', () => {
     const partial = await place.json(['undo', '--yes'], { status: 5 });
     expect(partial.skipped).toMatchObject([{ path: 'a', reason: 'conflict' }]);
     expect([place.read('a'), place.read('b')]).toEqual(['by hand', '1']);
+    expect(partial.messages[1]).toBe('1 path was changed since: --force takes it back too');
+  });
+
+  test('say that --force helps where everything was changed since', async () => {
+    const place = cliSandbox();
+    await place.ok(['exec', '--', 'sh', '-c', 'echo 1 > a; echo 1 > b']);
+    place.write('a', 'by hand');
+    place.write('b', 'by hand');
+    const text = await place.ok(['undo', '--yes'], { status: 5 });
+    expect(text).toContain('2 paths were changed since: --force takes them back too');
+    expect(text).not.toContain('nothing to take back');
+    await place.ok(['undo', '--yes', '--force']);
+    expect(place.tree()).toEqual([]);
+  });
+
+  test('undo goes past runs that changed nothing', async () => {
+    const place = cliSandbox();
+    await place.ok(['exec', '--', 'sh', '-c', 'echo 1 > one.txt']);
+    await place.ok(['exec', '--', 'true']);
+    await place.ok(['undo', '--yes']);
+    expect(place.tree()).toEqual([]);
+    expect((await place.run(['undo', '--yes'])).status).toBe(4);
   });
 
   test('undo takes a named operation, only some paths, or a session', async () => {
@@ -108,4 +130,15 @@ test('waymark recover takes one way out, and none where nothing was interrupted'
   await place.ok(['checkpoints', 'create']);
   expect((await place.run(['recover', '--set-aside', '--abort'])).status).toBe(2);
   expect((await place.run(['recover', '--set-aside'])).stderr).toContain('No interrupted restore');
+});
+
+test('waymark undo and redo look at the journal of an interrupted restore before anything else', async () => {
+  const place = cliSandbox();
+  await place.ok(['checkpoints', 'create']);
+  const { dir_hash } = await place.json(['status']);
+  mkdirSync(join(place.home, 'journal'), { recursive: true });
+  writeFileSync(join(place.home, 'journal', `${dir_hash}.json`), '{"format":1,');
+  for (const command of ['undo', 'redo']) {
+    expect((await place.run([command, '--yes'])).stderr).toContain('waymark recover --set-aside');
+  }
 });

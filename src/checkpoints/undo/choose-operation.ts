@@ -1,6 +1,7 @@
-import { WaymarkError } from '../../domain/errors.ts';
+import { isWaymarkError, WaymarkError } from '../../domain/errors.ts';
 import type { OperationId } from '../../domain/ids.ts';
 import type { Operation } from '../../domain/operation.ts';
+import { operationChanges, unknownChanges } from '../history/operation-changes.ts';
 import type { WorkspaceContext } from '../workspace/home-context.ts';
 
 /** Operations already taken back: by an undo that finished and was not itself taken back by a redo. */
@@ -29,13 +30,19 @@ function notedTargets(context: WorkspaceContext, undo: OperationId): readonly Op
   return (context.catalog.note(`takes-back:${undo}`)?.split(' ') ?? []) as OperationId[];
 }
 
-/** The operation to undo: the named one, else the newest run, restore or apply that is not undone. */
-export function operationToUndo(context: WorkspaceContext, name: string | undefined): Operation {
+/** The operation to undo: the named one, else the newest run, restore or apply that changed something and is not undone. */
+export async function operationToUndo(
+  context: WorkspaceContext,
+  name: string | undefined,
+): Promise<Operation> {
   const operations = context.catalog.operations({ dirHash: context.identity.dirHash });
   const undone = takenBack(context, operations);
   if (name !== undefined) return named(context, operations, undone, name);
-  const newest = operations.find(({ id, kind, status }) => isUndoable(kind, status) && !undone.has(id));
-  if (newest !== undefined) return newest;
+  for (const operation of operations) {
+    const { id, kind, status } = operation;
+    if (!isUndoable(kind, status) || undone.has(id)) continue;
+    if (!(await changedNothing(context, operation))) return operation;
+  }
   throw new WaymarkError('NOTHING_TO_UNDO', `Nothing to undo in ${context.identity.path}`, {
     hint: 'To go back to a checkpoint: waymark checkpoints restore',
   });
@@ -90,4 +97,16 @@ function named(
 function isUndoable(kind: Operation['kind'], status: Operation['status']): boolean {
   if (kind === 'run') return status !== 'open';
   return (kind === 'restore' || kind === 'apply') && status === 'done';
+}
+
+/** Tells whether it is known that an operation changed nothing: its count alone is 0 too where the changes could not be told. */
+async function changedNothing(context: WorkspaceContext, operation: Operation): Promise<boolean> {
+  if (operation.changedCount > 0) return false;
+  try {
+    const changes = await operationChanges(context, operation);
+    return changes.length === 0 && (await unknownChanges(context, operation)).length === 0;
+  } catch (error) {
+    if (!isWaymarkError(error)) throw error;
+    return false;
+  }
 }

@@ -1,4 +1,5 @@
 import type { Checkpoint, EngineName } from '../../domain/checkpoint.ts';
+import { countText } from '../../domain/count-text.ts';
 import { WaymarkError } from '../../domain/errors.ts';
 import type { OperationId } from '../../domain/ids.ts';
 import { parseSessionId } from '../../domain/ids.ts';
@@ -6,6 +7,7 @@ import type { Operation, PathChange } from '../../domain/operation.ts';
 import { overlayView } from '../../domain/overlay-view.ts';
 import { comparePaths } from '../../domain/rel-path.ts';
 import { isStored, type Skip } from '../../domain/snapshot.ts';
+import { hasJournal } from '../../restore/journal/journal.ts';
 import { planUndo } from '../../restore/plan/plan-undo.ts';
 import type { SnapshotStore } from '../../stores/snapshot-store.ts';
 import { compileScope } from '../../workspace/scope/scope.ts';
@@ -18,7 +20,9 @@ import { planAroundUnseen } from '../restore/plan-around-unseen.ts';
 import type { Prepared } from '../restore/restore-preparation.ts';
 import { endDeadRuns } from '../retention/sweep.ts';
 import type { WorkspaceContext } from '../workspace/home-context.ts';
+import { refuseWithJournal } from '../workspace/refuse-with-journal.ts';
 import { requireOwn } from '../workspace/require-own.ts';
+import { lockWorkspace } from '../workspace/workspace-lock.ts';
 import { noteTargets, operationToRedo, operationToUndo } from './choose-operation.ts';
 import { concurrentRuns } from './concurrent-runs.ts';
 import { sessionChanges, sessionOperations } from './session-changes.ts';
@@ -40,6 +44,7 @@ interface TakeBack {
 
 /** Takes back one operation, or a whole session's, where the workspace still is as it left it. */
 export async function undo(context: WorkspaceContext, options: UndoOptions): Promise<RestoreResult> {
+  await refuseInterrupted(context);
   if (options.session !== undefined && options.operation === undefined) {
     const session = parseSessionId(options.session);
     const targets = sessionOperations(context, session);
@@ -61,7 +66,7 @@ export async function undo(context: WorkspaceContext, options: UndoOptions): Pro
     return result;
   }
   endDeadRuns(context);
-  const operation = operationToUndo(context, options.operation);
+  const operation = await operationToUndo(context, options.operation);
   return await takeBack(context, options, {
     kind: 'undo',
     takesBack: operation.id,
@@ -79,6 +84,7 @@ export async function redo(
   context: WorkspaceContext,
   options: Omit<UndoOptions, 'operation' | 'session'>,
 ): Promise<RestoreResult> {
+  await refuseInterrupted(context);
   const operation = operationToRedo(context);
   return await takeBack(context, options, {
     kind: 'redo',
@@ -91,6 +97,13 @@ export async function redo(
   });
 }
 
+/** What to take back is not known before an interrupted restore was brought to one of its ends. One that goes on now is none. */
+async function refuseInterrupted(context: WorkspaceContext): Promise<void> {
+  if (!hasJournal(context.layout, context.identity.dirHash)) return;
+  using _hold = await lockWorkspace(context.locks, context.identity.path, 'shared', 10_000);
+  refuseWithJournal(context);
+}
+
 async function takeBack(
   context: WorkspaceContext,
   options: UndoOptions,
@@ -98,13 +111,18 @@ async function takeBack(
 ): Promise<RestoreResult> {
   const store = context.store(what.engine, context.identity);
   const { session: _session, ...rest } = options;
+  let changedSince = 0;
   const result = await changeWorkspace(context, store, {
     kind: what.kind,
     target: undefined,
     takesBack: what.takesBack,
     description: what.description,
     reason: 'pre-restore-safety',
-    prepare: () => prepareUndo(context, store, what, options),
+    prepare: async () => {
+      const { prepared, conflicts } = await prepareUndo(context, store, what, options);
+      changedSince = conflicts;
+      return prepared;
+    },
     preview: async (plan) => ({
       kind: what.kind,
       plan,
@@ -115,15 +133,16 @@ async function takeBack(
     }),
     options: rest,
   });
-  return { ...result, messages: messagesFor(what, result) };
+  return { ...result, messages: messagesFor(what, result, changedSince) };
 }
 
+/** Also counts the paths that are left alone as they were changed since. */
 async function prepareUndo(
   context: WorkspaceContext,
   store: SnapshotStore,
   what: TakeBack,
   options: UndoOptions,
-): Promise<Prepared> {
+): Promise<{ readonly prepared: Prepared; readonly conflicts: number }> {
   const changes = await what.changes(store);
   const present = await presentState(context, store);
   const scope = compileScope(present.view.rules);
@@ -143,7 +162,8 @@ async function prepareUndo(
   );
   const lost = (await what.unknown?.()) ?? [];
   const skips = [...plan.skips, ...lost].sort((a, b) => comparePaths(a.path, b.path));
-  return { plan: { ...plan, skips }, view, present };
+  const conflicts = plan.skips.filter(({ reason }) => reason === 'conflict').length;
+  return { prepared: { plan: { ...plan, skips }, view, present }, conflicts };
 }
 
 function beforeOf(context: WorkspaceContext, operation: Operation, force = false): Checkpoint {
@@ -177,13 +197,24 @@ function engineOfSession(
   );
 }
 
-function messagesFor(what: TakeBack, result: RestoreResult): readonly string[] {
+function messagesFor(what: TakeBack, result: RestoreResult, changedSince: number): readonly string[] {
   if (result.dryRun) return ['Dry run: nothing was written'];
   const done = what.kind === 'undo' ? 'Undid' : 'Redid';
-  if (result.safetyCheckpointId === null)
+  const left =
+    changedSince === 0
+      ? []
+      : [
+          `${countText(changedSince, 'path was', 'paths were')} changed since: --force takes ${changedSince === 1 ? 'it' : 'them'} back too`,
+        ];
+  if (result.safetyCheckpointId === null) {
+    if (left.length > 0) return [`Nothing of ${what.description} was taken back`, ...left];
+    if (result.skipped.length > 0)
+      return [`Nothing else to ${what.kind}: what ${what.description} left is listed`];
     return [`Nothing to ${what.kind}: ${what.description} left nothing to take back`];
+  }
   return [
-    `${done} ${what.description}: ${result.changes.length} ${result.changes.length === 1 ? 'path' : 'paths'}. ` +
+    `${done} ${what.description}: ${countText(result.changes.length, 'path')}. ` +
       `Safety checkpoint created at \`${result.safetyCheckpointId}\` — use this to undo the restore.`,
+    ...left,
   ];
 }

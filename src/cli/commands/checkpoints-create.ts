@@ -1,8 +1,8 @@
 import { lstatSync } from 'node:fs';
 import type { CreateResult } from '../../checkpoints/api/checkpoints.ts';
+import { countText } from '../../domain/count-text.ts';
 import { quotePath, toFsPath } from '../../domain/rel-path.ts';
 import type { CommandModule } from '../command.ts';
-import { countText } from '../count-text.ts';
 import { EXIT } from '../exit-status.ts';
 import { checkpointJson } from '../json/checkpoint-json.ts';
 import { given } from '../options.ts';

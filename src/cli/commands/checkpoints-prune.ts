@@ -1,8 +1,8 @@
 import type { PruneReport } from '../../checkpoints/api/retention.ts';
 import { formatByteSize } from '../../config/byte-size.ts';
+import { countText } from '../../domain/count-text.ts';
 import type { CommandModule } from '../command.ts';
 import { ask } from '../consent.ts';
-import { countText } from '../count-text.ts';
 import { EXIT } from '../exit-status.ts';
 import { checkpointJson } from '../json/checkpoint-json.ts';
 import { problemJson } from '../json/problem-json.ts';

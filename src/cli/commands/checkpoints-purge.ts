@@ -1,9 +1,9 @@
 import { formatByteSize } from '../../config/byte-size.ts';
+import { countText } from '../../domain/count-text.ts';
 import { WaymarkError } from '../../domain/errors.ts';
 import { quotePath } from '../../domain/rel-path.ts';
 import type { CommandModule } from '../command.ts';
 import { requireConsent } from '../consent.ts';
-import { countText } from '../count-text.ts';
 import { pathJson } from '../json/path-json.ts';
 import { progressLine } from '../progress-line.ts';
 import { line } from '../render/block.ts';

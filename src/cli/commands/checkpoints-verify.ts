@@ -1,6 +1,6 @@
+import { countText } from '../../domain/count-text.ts';
 import { onlyName } from '../checkpoint-names.ts';
 import type { CommandModule } from '../command.ts';
-import { countText } from '../count-text.ts';
 import { EXIT } from '../exit-status.ts';
 import { problemJson } from '../json/problem-json.ts';
 import { progressLine } from '../progress-line.ts';

@@ -1,5 +1,5 @@
+import { countText } from '../../domain/count-text.ts';
 import type { CommandModule } from '../command.ts';
-import { countText } from '../count-text.ts';
 import { EXIT } from '../exit-status.ts';
 import { line } from '../render/block.ts';
 

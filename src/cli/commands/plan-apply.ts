@@ -1,8 +1,8 @@
 import type { Preview } from '../../checkpoints/api/restore.ts';
+import { countText } from '../../domain/count-text.ts';
 import { isWantedChange } from '../../domain/wanted-change.ts';
 import type { ApplyResult } from '../../plans/plan-service.ts';
 import type { CommandModule } from '../command.ts';
-import { countText } from '../count-text.ts';
 import { EXIT } from '../exit-status.ts';
 import { skipJson } from '../json/checkpoint-json.ts';
 import { pathJson } from '../json/path-json.ts';

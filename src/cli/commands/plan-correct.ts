@@ -1,7 +1,7 @@
+import { countText } from '../../domain/count-text.ts';
 import { WaymarkError } from '../../domain/errors.ts';
 import type { CorrectionResult } from '../../plans/plan-service.ts';
 import type { CommandModule } from '../command.ts';
-import { countText } from '../count-text.ts';
 import { EXIT } from '../exit-status.ts';
 import { correctionResultJson } from '../json/plan-json.ts';
 import { given } from '../options.ts';

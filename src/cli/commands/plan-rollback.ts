@@ -1,6 +1,6 @@
+import { countText } from '../../domain/count-text.ts';
 import type { RollbackResult } from '../../plans/checkpoints/checkpoint-service.ts';
 import type { CommandModule } from '../command.ts';
-import { countText } from '../count-text.ts';
 import { EXIT } from '../exit-status.ts';
 import { rollbackJson } from '../json/plan-json.ts';
 import { planConsent } from '../plans/plan-consent.ts';

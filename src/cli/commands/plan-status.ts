@@ -1,7 +1,7 @@
+import { countText } from '../../domain/count-text.ts';
 import { quotePath } from '../../domain/rel-path.ts';
 import type { PlanStatus } from '../../plans/plan-status.ts';
 import type { CommandModule } from '../command.ts';
-import { countText } from '../count-text.ts';
 import { planStatusJson } from '../json/plan-json.ts';
 import type { Block } from '../render/block.ts';
 import { timeText } from '../time-text.ts';

@@ -1,7 +1,7 @@
 import { formatByteSize } from '../../config/byte-size.ts';
+import { countText } from '../../domain/count-text.ts';
 import type { CommandModule } from '../command.ts';
 import { requireConsent } from '../consent.ts';
-import { countText } from '../count-text.ts';
 import { line } from '../render/block.ts';
 
 /** `waymark store remove` */

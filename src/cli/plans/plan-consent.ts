@@ -1,8 +1,8 @@
 import type { Confirm, Preview } from '../../checkpoints/api/restore.ts';
+import { countText } from '../../domain/count-text.ts';
 import { WaymarkError } from '../../domain/errors.ts';
 import { type Consent, consentTo } from '../consent.ts';
 import type { CommandContext } from '../context.ts';
-import { countText } from '../count-text.ts';
 
 /** A consent that is always there, if only to refuse. */
 export interface PlanConsent extends Consent {

@@ -1,7 +1,7 @@
+import { countText } from '../../domain/count-text.ts';
 import { type Coverage, makesPartial } from '../../domain/coverage.ts';
 import { quotePath } from '../../domain/rel-path.ts';
 import type { SkipReason } from '../../domain/snapshot.ts';
-import { countText } from '../count-text.ts';
 
 const NAMED = 3;
 

@@ -1,6 +1,7 @@
+import { countText } from '../../domain/count-text.ts';
 import type { Change, ChangeSummary } from '../../domain/diff.ts';
 import type { Skip } from '../../domain/snapshot.ts';
-import { countText, summaryText } from '../count-text.ts';
+import { summaryText } from '../summary-text.ts';
 import { changeBlocks, skipBlocks } from './change-blocks.ts';
 import type { Result } from './result.ts';
 

@@ -1,10 +1,5 @@
 import type { ChangeSummary } from '../domain/diff.ts';
 
-/** `1 file`, `3 files`. */
-export function countText(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
-}
-
 const PARTICIPLES: Readonly<Record<keyof ChangeSummary, string>> = {
   create: 'created',
   modify: 'modified',
