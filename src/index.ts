@@ -35,7 +35,7 @@ export async function openWaymark(options: OpenOptions): Promise<WaymarkHome> {
     findWorkspaceDirectory: async (directory) => findWorkspace(home, directory),
     listCheckpoints: async (filter = {}) => listCheckpoints(home, filter, undefined),
     stores: () => listStores(home),
-    doctor: () => doctor(home, home.rebuilt),
+    doctor: () => doctor(home, home),
     plans: () => {
       plans ??= openPlans(home, options);
       return plans;

@@ -24,6 +24,8 @@ const REBUILD_NEEDED = 'rebuild-needed';
 
 export interface OpenHome extends HomeContext, AsyncDisposable {
   readonly rebuilt: boolean;
+  /** Where the catalog lies that gave way to a new one, where that was asked for. */
+  readonly replacedCatalog: string | undefined;
 }
 
 /** Builds what every operation needs: the one place that knows the concrete classes. */
@@ -35,9 +37,11 @@ export async function openHome(options: OpenOptions): Promise<OpenHome> {
   ensurePrivateDirectory(fs, layout.home);
   const locks = createLocks(layout.locks, fs);
   const git = createGit(environment);
-  if (options.rebuildCatalog && existsSync(layout.catalog)) {
-    moveDatabase(fs, layout.catalog, `${layout.catalog}.replaced-${clock.now()}`);
-  }
+  const replacedCatalog =
+    options.rebuildCatalog && existsSync(layout.catalog)
+      ? `${layout.catalog}.replaced-${clock.now()}`
+      : undefined;
+  if (replacedCatalog !== undefined) moveDatabase(fs, layout.catalog, replacedCatalog);
   const catalog = openSqliteCatalog({ path: layout.catalog, fs, clock });
   const stores = openStores({ layout, fs, locks, clock, git, catalog });
   const scouts = createScouts();
@@ -83,6 +87,7 @@ export async function openHome(options: OpenOptions): Promise<OpenHome> {
   return {
     ...context,
     rebuilt,
+    replacedCatalog,
     [Symbol.asyncDispose]: async () => {
       await scouts[Symbol.asyncDispose]();
       await stores[Symbol.asyncDispose]();

@@ -2,6 +2,7 @@ import { Option } from 'commander';
 import { describe, expect, test } from 'vitest';
 import type { CommandEntry, CommandModule } from './command.ts';
 import { COMMANDS } from './commands.ts';
+import { GROUPS } from './groups.ts';
 import { parse, UsageError } from './parse.ts';
 
 const loaded: string[] = [];
@@ -147,8 +148,18 @@ describe('parse()', () => {
   });
 });
 
-test.each(COMMANDS.map(({ path }) => path))('waymark %s has a help with examples', async (path) => {
-  const request = await parse([...path.split(' '), '--help'], COMMANDS, '0');
-  expect(request).toMatchObject({ kind: 'text' });
-  if (request.kind === 'text') expect(request.text).toMatch(/Usage: waymark .*Examples:\n {2}\S/s);
+const NOUNS = new Set(COMMANDS.map(({ path }) => path.split(' ').slice(0, -1).join(' ')));
+
+test.each([...NOUNS].filter((noun) => noun !== ''))('waymark %s says what it is about', async (noun) => {
+  const request = await parse([...noun.split(' '), '--help'], COMMANDS, '0');
+  if (request.kind === 'text') expect(request.text).toContain(`\n\n${GROUPS[noun]?.summary}\n\n`);
 });
+
+test.each([...COMMANDS.map(({ path }) => path), ...NOUNS])(
+  'waymark %s has a help with examples',
+  async (path) => {
+    const request = await parse([...path.split(' ').filter(Boolean), '--help'], COMMANDS, '0');
+    expect(request).toMatchObject({ kind: 'text' });
+    if (request.kind === 'text') expect(request.text).toMatch(/Usage: waymark .*Examples:\n {2}\S/s);
+  },
+);

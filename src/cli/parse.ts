@@ -2,6 +2,7 @@ import { Command, CommanderError, Option } from 'commander';
 import { WaymarkError } from '../domain/errors.ts';
 import type { CommandEntry, CommandModule, Invocation } from './command.ts';
 import { FORMATS } from './format.ts';
+import { GROUPS } from './groups.ts';
 import { Options } from './options.ts';
 
 /** What the arguments ask for: a command, or text to print (help, version). */
@@ -93,8 +94,7 @@ function addCommands(
     let parent = program;
     for (const [at, word] of words.entries()) {
       const path = words.slice(0, at + 1).join(' ');
-      const group = groups.get(path) ?? parent.command(word).hook('preSubcommand', configureLeaf);
-      if (!groups.has(path)) addCommonOptions(group.enablePositionalOptions().summary(GROUPS[path] ?? ''));
+      const group = groups.get(path) ?? addGroup(parent, word, path).hook('preSubcommand', configureLeaf);
       groups.set(path, group);
       parent = group;
     }
@@ -102,14 +102,13 @@ function addCommands(
   }
 }
 
-/** What each noun is about. */
-const GROUPS: Readonly<Record<string, string>> = {
-  checkpoints: 'take, look at, compare, restore and drop checkpoints',
-  worktree: 'runs in a worktree of their own',
-  store: 'where the content lies',
-  plan: 'steps and subplans under protection',
-  'plan checkpoint': 'checkpoints of a plan',
-};
+function addGroup(parent: Command, word: string, path: string): Command {
+  const { summary, examples } = GROUPS[path] ?? { summary: '', examples: [] };
+  const group = parent.command(word).enablePositionalOptions().summary(summary).description(summary);
+  addCommonOptions(group);
+  if (examples.length > 0) group.addHelpText('after', examplesText(examples));
+  return group;
+}
 
 const PROGRAM_EXAMPLES = `
 Examples:

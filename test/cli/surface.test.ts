@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse as parseYaml } from 'yaml';
@@ -172,10 +172,12 @@ describe('waymark status, init and trust', () => {
     expect(await place.json(['doctor'])).toMatchObject({ problems: [], rebuilt: false, checkpoints: 1 });
     writeFileSync(join(place.home, 'catalog.db'), 'garbage');
     expect((await place.run(['checkpoints', 'list'])).status).toBe(1);
-    expect(await place.json(['doctor', '--rebuild-catalog'])).toMatchObject({
-      rebuilt: true,
-      checkpoints: 1,
-    });
+    const report = await place.json(['doctor', '--rebuild-catalog']);
+    expect(report).toMatchObject({ rebuilt: true, checkpoints: 1 });
+    expect(readFileSync(report.replaced_catalog, 'utf8')).toBe('garbage');
+    expect(await place.ok(['doctor', '--rebuild-catalog'])).toMatch(
+      /^The catalog before it is kept as \/.*catalog\.db\.replaced-\d+$/m,
+    );
     expect((await place.json(['checkpoints', 'list']))[0].checkpoint_id).toBe(id);
   });
 });

@@ -24,5 +24,7 @@ export interface DoctorReport {
   readonly problems: readonly string[];
   readonly sweptCaptures: number;
   readonly rebuilt: boolean;
+  /** Where the catalog lies that gave way to a new one, where that was asked for. */
+  readonly replacedCatalog: string | undefined;
   readonly checkpoints: number;
 }

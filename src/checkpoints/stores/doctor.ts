@@ -7,7 +7,10 @@ import { sweep } from '../retention/sweep.ts';
 import type { HomeContext } from '../workspace/home-context.ts';
 
 /** Looks after a home: sweeps what dead processes left, and names what is damaged. */
-export async function doctor(context: HomeContext, rebuilt: boolean): Promise<DoctorReport> {
+export async function doctor(
+  context: HomeContext,
+  { rebuilt, replacedCatalog }: Pick<DoctorReport, 'rebuilt' | 'replacedCatalog'>,
+): Promise<DoctorReport> {
   const sweptCaptures = await sweep(context);
   const problems: string[] = [...unreadableJournals(context)];
   problems.push(
@@ -33,7 +36,13 @@ export async function doctor(context: HomeContext, rebuilt: boolean): Promise<Do
     }
   }
   problems.push(...(await damagedContent(context)));
-  return { problems: [...new Set(problems)], sweptCaptures, rebuilt, checkpoints: known.size };
+  return {
+    problems: [...new Set(problems)],
+    sweptCaptures,
+    rebuilt,
+    replacedCatalog,
+    checkpoints: known.size,
+  };
 }
 
 /** Reads all that the checkpoints need; what can't be restored is marked so. */

@@ -18,6 +18,7 @@ export const doctor: CommandModule = {
         problems: report.problems,
         swept_captures: report.sweptCaptures,
         rebuilt: report.rebuilt,
+        replaced_catalog: report.replacedCatalog ?? null,
         checkpoints: report.checkpoints,
       }),
       blocks: () => [
@@ -32,6 +33,9 @@ export const doctor: CommandModule = {
               ),
             ]
           : []),
+        ...(report.replacedCatalog === undefined
+          ? []
+          : [line(`The catalog before it is kept as ${report.replacedCatalog}`)]),
         ...(report.sweptCaptures > 0
           ? [line(`Swept ${countText(report.sweptCaptures, 'dead capture')}`)]
           : []),
