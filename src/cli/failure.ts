@@ -18,12 +18,19 @@ export async function reportFailure(
     await terminal.stream(await structured({ error: errorObject(failure) }, format));
   } else {
     const colors = terminal.colorErr;
-    terminal.err(`${paint('waymark:', 'bad', colors)} ${printable(failure.message)}\n`);
+    terminal.err(`${paint('waymark:', 'bad', colors)} ${messageLines(failure)}\n`);
     if (failure.hint !== undefined)
       terminal.err(`${paint('hint:', 'accent', colors)} ${printable(failure.hint)}\n`);
   }
   if (debug) terminal.err(`${stackOf(error)}\n`);
   return EXIT_STATUS[failure.code];
+}
+
+/** The problems of a document stand on a line each; the message of anything else is one line. */
+function messageLines({ message, details }: WaymarkError): string {
+  return details?.['problems'] === undefined
+    ? printable(message)
+    : message.split('\n').map(printable).join('\n');
 }
 
 /** `{ code, message, hint }`, and `details` where there are any. */

@@ -5,8 +5,13 @@ import { loadPlanFile } from './document/load-plan-file.ts';
 import type { RunPlanOptions } from './plan-service.ts';
 import { newPlan } from './records/new-records.ts';
 import { contextFor, type PlanHome } from './records/plan-home.ts';
+import { requireAgents } from './tools/configured-agent.ts';
 
-/** Reads a plan file and records the plan, ready to be executed. Tells whether its session is new. */
+/**
+ * Reads a plan file and records the plan, ready to be executed. Tells whether its session is new.
+ *
+ * @throws WaymarkError what {@link loadPlanFile} throws; `CONFIG_INVALID` for an agent that is not configured
+ */
 export async function startPlan(
   { home, repository, log, ...rest }: PlanHome,
   options: RunPlanOptions,
@@ -18,6 +23,7 @@ export async function startPlan(
     options.workspace,
   );
   const { identity } = context;
+  requireAgents(home.settings(identity.path).settings.agents, document);
   const session = useSession(context, options.session ?? context.currentSession ?? newSessionId(context));
   home.catalog.saveWorkspace(identity);
   const id = home.ids.ulid() as PlanId;

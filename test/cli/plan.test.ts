@@ -434,3 +434,19 @@ describe('waymark plan', () => {
     expect(place.exists('x') && place.exists('y')).toBe(true);
   });
 });
+
+test('waymark plan run prints the problems of a document a line each, and what it runs again', async () => {
+  const place = cliSandbox();
+  const bad = planIn(place, 'steps:\n  - { tool: wrong }\n  - { tool: shell }\n', '../bad.yaml');
+  const { stderr } = await place.run(['plan', 'run', bad]);
+  expect(stderr.trimEnd().split('\n')).toHaveLength(2);
+  expect(stderr).not.toContain('\\n');
+  const step = { tool: 'shell', title: 'look for go', command: 'test -e go' };
+  const file = planIn(place, JSON.stringify({ steps: [step] }), '../plan.json');
+  const failed = await place.json(['plan', 'run', '--quiet', file], { status: 1 });
+  place.write('go', '');
+  const again = await place.run(['plan', 'run', '--resume', failed.plan_id]);
+  expect(again.stderr).toContain('waymark: look for go, attempt 2');
+  const complete = await place.run(['plan', 'run', '--resume', failed.plan_id]);
+  expect([complete.status, complete.stderr]).toEqual([0, expect.stringContaining('is complete')]);
+});

@@ -186,6 +186,21 @@ describe('plan run', () => {
     expect(readFileSync(join(scene.root, 'prompt.txt'), 'utf8')).toBe('Guidance:\n- be brief\n\ndo it');
   });
 
+  test('refuses an agent that is not configured before any step', async () => {
+    await using scene = await planScene({ toml: '[agents]\ndefault = ["true"]\n' });
+    const late = { steps: [{ tool: 'agent', agent: 'reviewer', prompt: 'look' }] };
+    const file = scene.planFile({
+      steps: [{ tool: 'write_file', path: 'a.txt', content: '' }, { subplan: late }],
+    });
+    await expect(scene.plans.run({ file, workspace: scene.root })).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: 'No agent "reviewer" is configured',
+      hint: expect.stringMatching(/default.*\[agents\].*waymark\.toml/),
+    });
+    expect(existsSync(join(scene.root, 'a.txt'))).toBe(false);
+    expect(scene.plans.list()).toEqual([]);
+  });
+
   test('undoes the whole run, and one step by its id', async () => {
     await using scene = await planScene();
     scene.put({ 'a.txt': 'before\n' });

@@ -55,7 +55,15 @@ export const planRun: CommandModule = {
       if (events) context.terminal.out(`${JSON.stringify({ kind: 'plan', ...planJson(plan) })}\n`);
       return planOutcome(plan, { printed: events });
     };
-    if (resume !== undefined) return outcome(await plans.resume(resume, execute));
+    if (resume !== undefined) {
+      const before = plans.find(resume);
+      const plan = await plans.resume(resume, execute);
+      const result = outcome(plan);
+      const untouched = before.id === plan.id && before.updatedAt === plan.updatedAt;
+      if (plan.state !== 'complete' || !untouched) return result;
+      const note = `Plan ${plan.id} is complete: nothing is left to run`;
+      return { ...result, notes: [note, ...(result.notes ?? [])] };
+    }
     const workspace = await context.workspace();
     const plan = await plans.run({
       ...execute,

@@ -16,7 +16,9 @@ export function textView(
       if (options.output) terminal.err(printableLines(String(data['text'])));
       return;
     }
-    if (kind === 'step_queued' && decisionId !== null) titles.set(decisionId, String(data['title']));
+    // A step that is run again is started without being queued once more.
+    if ((kind === 'step_queued' || kind === 'step_started') && decisionId !== null)
+      titles.set(decisionId, String(data['title']));
     const text = lineOf(event, titles.get(decisionId ?? '') ?? '');
     if (text !== undefined)
       terminal.err(`${paint('waymark:', 'dim', terminal.colorErr)} ${printable(text)}\n`);

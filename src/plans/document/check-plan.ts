@@ -1,5 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import type { PlanDocument, Step } from './plan-document.ts';
+import { checkSandboxDirectory, checkSandboxPath } from './sandbox-path.ts';
 import { PARALLEL_SCHEMA, PLAN_SCHEMA, SUBPLAN_SCHEMA, TOOL_SCHEMAS, type z } from './schema.ts';
 import { type DocumentPath, type DocumentProblem, invalidPlan, type ParsedSource } from './source-map.ts';
 import { substitute, type Variables } from './variables.ts';
@@ -135,12 +136,17 @@ class Checker {
     const loose = (text: string) => substitute(text, variables).text;
     const strict = (text: string, key: string) => this.#strict(text, [...path, key], variables);
     const words = (values: readonly string[], key: string) => values.map((value) => strict(value, key));
+    const inside = (text: string, key = 'path', check: (path: string) => unknown = checkSandboxPath) => {
+      const filled = strict(text, key);
+      this.#attempt([...path, key], () => check(filled));
+      return filled;
+    };
     const common = commonOf(step);
     const place = (where: {
       readonly cwd?: string | undefined;
       readonly env: Readonly<Record<string, string>>;
     }) => ({
-      ...(where.cwd === undefined ? {} : { cwd: strict(where.cwd, 'cwd') }),
+      ...(where.cwd === undefined ? {} : { cwd: inside(where.cwd, 'cwd', checkSandboxDirectory) }),
       env: Object.fromEntries(Object.entries(where.env).map(([key, value]) => [key, strict(value, 'env')])),
     });
     switch (step.tool) {
@@ -148,7 +154,7 @@ class Checker {
         return {
           ...common,
           tool: step.tool,
-          path: strict(step.path, 'path'),
+          path: inside(step.path),
           content: loose(step.content),
           ...(step.executable === undefined ? {} : { executable: step.executable }),
         };
@@ -157,12 +163,12 @@ class Checker {
         return {
           ...common,
           tool: step.tool,
-          path: strict(step.path, 'path'),
+          path: inside(step.path),
           edits: edits.map(({ search, replace }) => ({ search: loose(search), replace: loose(replace) })),
         };
       }
       case 'delete_file':
-        return { ...common, tool: step.tool, path: strict(step.path, 'path') };
+        return { ...common, tool: step.tool, path: inside(step.path) };
       case 'apply_patch':
         return { ...common, tool: step.tool, patch: loose(step.patch) };
       case 'shell': {
@@ -207,6 +213,15 @@ class Checker {
     const filled = substitute(text, variables);
     for (const name of filled.unknown) this.#problem(path, `no variable "${name}"`);
     return filled.text;
+  }
+
+  /** What a check throws is a problem of the value at `path`. */
+  #attempt(path: DocumentPath, check: () => unknown): void {
+    try {
+      check();
+    } catch (error) {
+      this.#problem(path, (error as Error).message);
+    }
   }
 
   #problem(path: DocumentPath, message: string): undefined {

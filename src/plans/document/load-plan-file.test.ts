@@ -215,3 +215,23 @@ steps:
     expect((await problemsOf('steps: [{ tool: edit_file, path: x, search: a }]')).problems).toHaveLength(1);
   });
 });
+
+test('loadPlanFile() refuses paths that lead out of the sandbox or into a git directory, and says how a duration is written', async () => {
+  const { problems } = await problemsOf(`
+variables: { up: .. }
+steps:
+  - { tool: write_file, path: ../x, content: '' }
+  - { tool: delete_file, path: .git/config }
+  - { tool: edit_file, path: '{{ up }}/x', search: a, replace: b }
+  - { tool: shell, command: ls, cwd: /tmp }
+  - { tool: shell, command: ls, timeout: 1x }
+  - { tool: shell, command: ls, cwd: sub/ }
+`);
+  expect(problems.map(({ path, message }) => [path, message])).toEqual([
+    ['steps[0].path', expect.stringContaining('not a path inside the sandbox')],
+    ['steps[1].path', expect.stringContaining('git directory')],
+    ['steps[2].path', expect.stringContaining('not a path inside the sandbox')],
+    ['steps[3].cwd', expect.stringContaining('not a path inside the sandbox')],
+    ['steps[4].timeout', 'a duration like 500ms, 30s, 5m, 1h, or seconds'],
+  ]);
+});

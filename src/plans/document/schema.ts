@@ -5,11 +5,11 @@ import { SANDBOX_STRATEGIES } from '../../domain/plan.ts';
 const LONGEST = 24 * 3600 * 1000;
 const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
 
+const DURATION = 'a duration like 500ms, 30s, 5m, 1h, or seconds';
+
 /** `"500ms"`, `"30s"`, `"5m"`, `"1h"`, or a number of seconds; ms. */
 const duration = z
-  .union([z.number(), z.string().regex(/^\d+(ms|s|m|h)$/)], {
-    error: 'a duration like 500ms, 30s, 5m, 1h, or seconds',
-  })
+  .union([z.number(), z.string().regex(/^\d+(ms|s|m|h)$/, { error: DURATION })], { error: DURATION })
   .transform((value) => {
     if (typeof value === 'number') return Math.round(value * 1000);
     const unit = /[a-z]+$/.exec(value)?.[0] as keyof typeof UNITS;

@@ -42,10 +42,11 @@ export class SubplanDecisions {
   /** Marks a decision as under way, for the first time or again. */
   start(decision: Decision, before: CheckpointId | null): Decision {
     const { repository, log } = this.#options;
-    const { id, planId } = decision;
+    const { id, planId, title } = decision;
     const attempts = decision.attempts + 1;
     return log.atomically('subplan-started', () => {
-      const event = log.record({ planId, decisionId: id, kind: 'step_started', data: { attempt: attempts } });
+      const data = { attempt: attempts, title };
+      const event = log.record({ planId, decisionId: id, kind: 'step_started', data });
       return repository.changeDecision(id, {
         state: 'processing',
         attempts,

@@ -111,10 +111,10 @@ export class ToolRunner {
 
   #started(step: ToolStep, decision: Decision, before: CheckpointId | null): Decision {
     const { repository, log, ids } = this.#options;
-    const { id, planId } = decision;
+    const { id, planId, title } = decision;
     const attempt = decision.attempts + 1;
     return log.atomically('step-started', () => {
-      const event = log.record({ planId, decisionId: id, kind: 'step_started', data: { attempt } });
+      const event = log.record({ planId, decisionId: id, kind: 'step_started', data: { attempt, title } });
       repository.addToolCall({
         id: ids.ulid(),
         decisionId: id,

@@ -1,5 +1,5 @@
-import { WaymarkError } from '../../domain/errors.ts';
 import type { AgentStep } from '../document/plan-document.ts';
+import { configuredAgent } from './configured-agent.ts';
 import { runCommand } from './run-command.ts';
 import { directoryInside } from './sandbox-place.ts';
 import type { Tool, ToolContext } from './tool.ts';
@@ -30,17 +30,7 @@ export const agent: Tool<AgentStep> = {
 };
 
 function commandOf(step: AgentStep, { agents }: ToolContext): readonly string[] {
-  if (step.command !== undefined) return step.command;
-  const name = step.agent ?? 'default';
-  const command = Object.hasOwn(agents, name) ? agents[name] : undefined;
-  if (command !== undefined && command.length > 0) return command;
-  const known = Object.keys(agents);
-  throw new WaymarkError('CONFIG_INVALID', `No agent "${name}" is configured`, {
-    hint:
-      known.length > 0
-        ? `Configured: ${known.join(', ')}`
-        : 'Add it under [agents] in your waymark.toml, or trust the one of the workspace: waymark trust',
-  });
+  return step.command ?? configuredAgent(agents, step.agent ?? 'default');
 }
 
 function promptOf(prompt: string, guidance: readonly string[]): string {

@@ -1,11 +1,12 @@
 import { WaymarkError } from '../../domain/errors.ts';
 import { quotePath, type RelPath } from '../../domain/rel-path.ts';
 import type { ApplyPatchStep } from '../document/plan-document.ts';
+import { checkSandboxPath } from '../document/sandbox-path.ts';
 import { applyHunks } from '../patch/apply-hunks.ts';
 import { bytesOf, type FilePatch, linesOf } from '../patch/file-patch.ts';
 import { parsePatch } from '../patch/parse-patch.ts';
 import { deletePlace, readPlace, writePlace } from './sandbox-file.ts';
-import { checkSandboxPath, openPlace, type PlaceContext } from './sandbox-place.ts';
+import { openPlace, type PlaceContext } from './sandbox-place.ts';
 import type { Tool } from './tool.ts';
 import { modeFor } from './write-file.ts';
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { WaymarkError } from '../../domain/errors.ts';
 import { quotePath, type RelPath, toFsPath } from '../../domain/rel-path.ts';
 import type { FileSystem } from '../../platform/file-system.ts';
+import { checkSandboxDirectory, checkSandboxPath } from '../document/sandbox-path.ts';
 
 /** A name in a directory of the sandbox that no symlink led to. Calls on `path` can't leave it, on Linux also when a parent is swapped meanwhile. */
 export interface SandboxPlace extends Disposable {
@@ -14,14 +15,6 @@ export interface SandboxPlace extends Disposable {
   stat(): Stats | undefined;
 }
 
-/** Names that git takes for `.git` on some file system: any letter case, with characters that HFS+ ignores, `git~1`. */
-const IGNORABLE = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
-
-function isGitName(name: string): boolean {
-  const folded = name.replace(IGNORABLE, '').toLowerCase();
-  return folded === '.git' || folded === 'git~1';
-}
-
 /** Where a place is looked for. */
 export interface PlaceContext {
   readonly fs: FileSystem;
@@ -29,27 +22,6 @@ export interface PlaceContext {
   readonly root: string;
   /** real paths of directories in which nothing is ours to change: `WAYMARK_HOME` */
   readonly forbidden: readonly string[];
-}
-
-/** Checks a path that a plan names. @throws WaymarkError `UNSAFE_PATH` for absolute ones, `..`, empty components, NUL and anything in `.git` */
-export function checkSandboxPath(path: string): RelPath {
-  const trimmed = path.startsWith('./') ? path.slice(2) : path;
-  const parts = trimmed.split('/');
-  if (trimmed.includes('\0') || parts.some((part) => part === '' || part === '.' || part === '..')) {
-    throw new WaymarkError('UNSAFE_PATH', `"${quotePath(path)}" is not a path inside the sandbox`);
-  }
-  if (parts.some(isGitName)) {
-    throw new WaymarkError('UNSAFE_PATH', `"${quotePath(path)}" lies in a git directory`, {
-      hint: 'The repository belongs to the user; a plan does not write there',
-    });
-  }
-  if (parts[0]?.toLowerCase() === '.waymark') {
-    throw new WaymarkError(
-      'UNSAFE_PATH',
-      `"${quotePath(path)}" lies in .waymark, which no checkpoint covers`,
-    );
-  }
-  return trimmed as RelPath;
 }
 
 function refuseForbidden(root: string, rel: RelPath, forbidden: readonly string[]): void {
@@ -89,8 +61,8 @@ export function openPlace(
 
 /** The absolute path of a directory of the sandbox for a command to run in. @throws WaymarkError as {@link openPlace} */
 export function directoryInside(root: string, path: string | undefined): string {
-  if (path === undefined || path === '.') return root;
-  const rel = checkSandboxPath(path.replace(/\/+$/, ''));
+  const rel = path === undefined ? undefined : checkSandboxDirectory(path);
+  if (rel === undefined) return root;
   let at = root;
   for (const part of rel.split('/')) {
     at = join(at, part);
