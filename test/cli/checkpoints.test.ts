@@ -121,6 +121,9 @@ describe('waymark checkpoints list', () => {
     expect(rich).toMatch(/^Hash +Timestamp +Reason +Source/);
     expect(rich).not.toContain('\u001b');
     expect(JSON.parse(await list('--session', 'one', '-f', 'json'))).toHaveLength(1);
+    const none = await place.run(['checkpoints', 'list', '--session', 'nope']);
+    expect([none.status, none.stdout]).toEqual([0, '']);
+    expect(none.stderr).toContain(`No such checkpoints of ${place.work}`);
     expect(JSON.parse(await list('--limit', '1', '-f', 'json'))).toHaveLength(1);
   });
 

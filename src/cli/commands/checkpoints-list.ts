@@ -1,4 +1,5 @@
 import type { CommandModule } from '../command.ts';
+import type { CommandContext } from '../context.ts';
 import { checkpointJson } from '../json/checkpoint-json.ts';
 import { given } from '../options.ts';
 import { checkpointTable } from '../render/checkpoint-table.ts';
@@ -31,16 +32,16 @@ export const checkpointsList: CommandModule = {
     return {
       data: () => checkpoints.map((checkpoint) => checkpointJson(checkpoint)),
       blocks: () => [checkpointTable(checkpoints, all)],
-      notes: checkpoints.length > 0 || all ? [] : await emptyNotes(context),
+      notes: checkpoints.length > 0 || all ? [] : await emptyNotes(context, Object.keys(filter).length > 0),
     };
   },
 };
 
-async function emptyNotes(context: Parameters<CommandModule['run']>[0]): Promise<readonly string[]> {
+async function emptyNotes(context: CommandContext, filtered: boolean): Promise<readonly string[]> {
   const { checkpointsBelow, workspace } = await (await context.workspace()).status();
   const below = checkpointsBelow.slice(0, 3).map((path) => `There are checkpoints of ${path}`);
   return [
-    `No checkpoints of ${workspace.path}`,
+    `No ${filtered ? 'such ' : ''}checkpoints of ${workspace.path}`,
     ...below,
     ...(below.length > 0 ? ['waymark checkpoints list --all shows those of every workspace'] : []),
   ];
