@@ -7,6 +7,7 @@ import type { Format } from './format.ts';
 import { pathJson } from './json/path-json.ts';
 import { paint } from './render/paint.ts';
 import { printable } from './render/printable.ts';
+import { countsWithoutOwn } from './render/without-own.ts';
 import { summaryText } from './summary-text.ts';
 
 const MOST_PATHS = 20;
@@ -20,7 +21,8 @@ export function coverageLine(run: RunContext, colors: boolean): string {
       say('no checkpoint was taken: what this command does cannot be undone', colors, 'warn'),
     ].join('');
   }
-  const { counts, skipped } = run.before.coverage;
+  const { skipped } = run.before.coverage;
+  const counts = countsWithoutOwn(run.before.coverage);
   const parts = Object.entries(counts).map(([reason, count]) => `${count} ${reason}`);
   if (parts.length === 0) return warnings.join('');
   const missing = skipped.filter(({ reason }) => makesPartial(reason)).slice(0, 3);

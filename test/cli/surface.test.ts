@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse as parseYaml } from 'yaml';
@@ -143,6 +143,7 @@ describe('waymark status, init and trust', () => {
     expect((await place.run(['checkpoints', 'create'])).status).toBe(0);
     const text = place.read('waymark.toml');
     expect(await place.json(['init'])).toMatchObject({ written: false, proposed: null });
+    expect(await place.ok(['init'])).toContain('waymark.toml exists and stays as it is');
     expect(place.read('waymark.toml')).toBe(text);
   });
 
@@ -304,4 +305,26 @@ describe('the process', () => {
       process.platform === 'darwin' ? 'Library/Application Support/waymark' : '.local/share/waymark';
     expect(existsSync(join(place.base, 'home', data, 'catalog.db'))).toBe(true);
   });
+});
+
+test('waymark status sums up what is orphaned, and passes over sandboxes, worktrees and our own directory', async () => {
+  const place = cliSandbox();
+  for (const name of ['gone', 'lost', '.waymark/worktrees/removed']) {
+    place.write(`../other/${name}/a`, 'a');
+    await place.ok(['checkpoints', 'create', '--workspace', `../other/${name}`]);
+  }
+  rmSync(join(place.base, 'other'), { recursive: true });
+  place.write('a', 'a');
+  place.write('.waymark/.gitignore', '*');
+  await place.ok(['checkpoints', 'create']);
+  const { stdout, stderr } = await place.run(['status']);
+  expect(stdout).toContain('complete, 0 paths not covered');
+  expect(stdout).not.toMatch(/pruned/);
+  expect(stderr.trimEnd().split('\n')).toEqual([
+    expect.stringMatching(/2 checkpoints of 2 directories that are missing or replaced .*--orphans$/),
+  ]);
+  const state = await place.json(['status']);
+  expect([state.orphans.length, state.not_covered.count]).toEqual([3, 1]);
+  expect(await place.ok(['checkpoints', 'show', '@'])).not.toMatch(/pruned/);
+  expect(await place.ok(['checkpoints', 'show', '@', '--files'])).toMatch(/pruned/);
 });

@@ -124,7 +124,7 @@ describe('waymark exec --worktree', () => {
     [
       'a commit',
       'git -c user.name=x -c user.email=x commit -q --allow-empty -m x',
-      /1 commits are on waymark\/fix only/,
+      /1 commit is on waymark\/fix only/,
     ],
     [
       'a detached commit',

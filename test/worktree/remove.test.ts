@@ -140,7 +140,7 @@ describe('worktreeRemove()', () => {
     const { ending } = await place.agent('fix', 'echo staged > g.txt; git add g.txt; rm g.txt; exit 1');
     expect(ending).toMatchObject({
       kept: true,
-      reasons: ['1 files are staged with a content that is nowhere else'],
+      reasons: ['1 file is staged with a content that is nowhere else'],
     });
   });
 
@@ -281,7 +281,7 @@ describe('waymark worktree', () => {
     );
     const refused = await place.run(['worktree', 'remove', 'fix']);
     expect(refused.status).toBe(4);
-    expect(refused.stderr).toContain('1 files are untracked; 1 commits are on waymark/fix only');
+    expect(refused.stderr).toContain('1 file is untracked; 1 commit is on waymark/fix only');
     const removed = await place.json(['worktree', 'remove', '--force', 'fix']);
     expect(removed).toMatchObject({
       run_id: 'fix',

@@ -1,4 +1,5 @@
 import type { Checkpoint } from '../../domain/checkpoint.ts';
+import { isWantedChange } from '../../domain/wanted-change.ts';
 import type { RestorePlan } from '../../restore/plan/restore-plan.ts';
 import type { Preview, RestoreOptions, RestoreResult } from '../api/restore.ts';
 import { findCheckpoint } from '../history/find-checkpoint.ts';
@@ -65,7 +66,9 @@ function restoreMessages(
   if (result.dryRun) return [`Dry run: nothing was written`];
   const name = `checkpoint \`${target.id}\` (\`${target.metadata.reason}\`)`;
   if (result.changes.length === 0 && result.safetyCheckpointId === null) {
-    return [`Nothing to restore: the workspace is as in ${name}`];
+    return result.skipped.some(isWantedChange)
+      ? [`Nothing else to restore: but for what is listed the workspace is as in ${name}`]
+      : [`Nothing to restore: the workspace is as in ${name}`];
   }
   const safety = `Safety checkpoint created at \`${result.safetyCheckpointId}\` — use this to undo the restore.`;
   if (result.changes.length === 0)

@@ -1,5 +1,6 @@
 import type { ShowResult } from '../../checkpoints/api/checkpoints.ts';
 import { formatByteSize } from '../../config/byte-size.ts';
+import { countText } from '../../domain/count-text.ts';
 import { quotePath } from '../../domain/rel-path.ts';
 import { isStored, type SnapshotNode } from '../../domain/snapshot.ts';
 import { onlyName } from '../checkpoint-names.ts';
@@ -12,6 +13,7 @@ import { progressLine } from '../progress-line.ts';
 import { type Block, line } from '../render/block.ts';
 import { skipBlocks } from '../render/change-blocks.ts';
 import type { Result } from '../render/result.ts';
+import { withoutOwn } from '../render/without-own.ts';
 import { timeText } from '../time-text.ts';
 
 /** `waymark checkpoints show NAME` */
@@ -34,6 +36,7 @@ export const checkpointsShow: CommandModule = {
 
 function render(shown: ShowResult, withFiles: boolean): Result {
   const { checkpoint, skipped, entries, problems } = shown;
+  const told = withFiles ? skipped : withoutOwn(skipped);
   const restorable = checkpoint.restorable && problems.length === 0;
   return {
     data: () => ({
@@ -45,9 +48,9 @@ function render(shown: ShowResult, withFiles: boolean): Result {
       problems: problems.map(problemJson),
     }),
     blocks: () => [
-      { kind: 'fields', fields: fieldsOf(shown, restorable) },
+      { kind: 'fields', fields: fieldsOf({ ...shown, skipped: told }, restorable) },
       ...(withFiles ? [fileTable(entries)] : []),
-      ...skipBlocks(skipped),
+      ...skipBlocks(told),
       ...problems.map(({ where, message }) => line(`${where}: ${message}`, 'bad')),
     ],
   };
@@ -78,7 +81,7 @@ function fieldsOf({ checkpoint, skipped, problems }: ShowResult, restorable: boo
     ['Size', formatByteSize(checkpoint.sizeBytes)],
     ['Coverage', `${coverage.status}, ${coverage.stored} stored, ${skipped.length} skipped`],
     ['Pinned', checkpoint.pinned ? 'yes' : 'no'],
-    ['Restorable', restorable ? 'yes' : `no, ${problems.length} problems`],
+    ['Restorable', restorable ? 'yes' : `no, ${countText(problems.length, 'problem')}`],
   ] as const;
 }
 

@@ -60,8 +60,12 @@ function blocksOf(
         ];
   const outcome = written
     ? [line(`Wrote ${quotePath(file)}`, 'good')]
-    : existed && proposed !== undefined
-      ? [line(`${quotePath(file)} exists and was left as it is: put these lines into it`)]
+    : existed
+      ? [
+          line(
+            `${quotePath(file)} exists and stays as it is${proposed === undefined ? '' : ': put these lines into it'}`,
+          ),
+        ]
       : [];
   return [measured, ...verdict, ...outcome];
 }

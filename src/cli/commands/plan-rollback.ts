@@ -36,7 +36,12 @@ export const planRollback: CommandModule = {
         { kind: 'fields', fields: summaryOf(result) },
         ...outcomeBlocks(result, consent.shown),
         ...result.messages.map((message) => line(message)),
-        line(`${countText(rolledBack.length, 'decision')} taken back`, 'dim'),
+        line(
+          result.dryRun
+            ? `${countText(rolledBack.length, 'decision')} would be taken back`
+            : `${countText(rolledBack.length, 'decision')} taken back`,
+          'dim',
+        ),
         ...(safetyCheckpointId === null
           ? []
           : [

@@ -9,6 +9,7 @@ import { checkpointJson, skipJson } from '../json/checkpoint-json.ts';
 import { pathJson } from '../json/path-json.ts';
 import type { Block } from '../render/block.ts';
 import { skipBlocks } from '../render/change-blocks.ts';
+import { withoutOwn } from '../render/without-own.ts';
 import { timeText } from '../time-text.ts';
 
 /** `waymark status` */
@@ -26,7 +27,7 @@ export const status: CommandModule = {
       data: () => json(state, settings),
       blocks: () => [
         { kind: 'fields', fields: fieldsOf(state, settings) },
-        ...skipBlocks(state.notCovered, 20),
+        ...skipBlocks(withoutOwn(state.notCovered), 20),
         settingsTable(settings),
       ],
       notes: notesOf(state),
@@ -66,6 +67,7 @@ function json(state: WorkspaceStatus, { origins, workspaceFile }: ResolvedSettin
 
 function fieldsOf(state: WorkspaceStatus, { workspaceFile }: ResolvedSettings) {
   const last = state.lastCheckpoint;
+  const notCovered = state.notCoveredCount - (state.notCovered.length - withoutOwn(state.notCovered).length);
   return [
     ['Workspace', quotePath(state.workspace.path)],
     ['Home', quotePath(state.home)],
@@ -77,7 +79,9 @@ function fieldsOf(state: WorkspaceStatus, { workspaceFile }: ResolvedSettings) {
     ],
     [
       'Coverage',
-      last === undefined ? 'unknown' : `${last.coverage.status}, ${state.notCoveredCount} paths not covered`,
+      last === undefined
+        ? 'unknown'
+        : `${last.coverage.status}, ${countText(notCovered, 'path')} not covered`,
     ],
     ['Store', `${formatByteSize(state.storeBytes)} of ${formatByteSize(state.maxStoreBytes)}`],
     ...state.openRuns.map(
@@ -118,12 +122,25 @@ function notesOf(state: WorkspaceStatus): readonly string[] {
     ...(state.retentionPaused
       ? ['The catalog was rebuilt: nothing is dropped until waymark checkpoints prune']
       : []),
-    ...state.orphans.map(
-      ({ path, state: what, checkpoints }) =>
-        `${countText(checkpoints, 'checkpoint')} of ${quotePath(path)}, which is ${what}: kept until waymark checkpoints prune --orphans`,
-    ),
+    ...orphanNotes(state.orphans),
     ...(state.lastCheckpoint === undefined
       ? state.checkpointsBelow.slice(0, 3).map((path) => `There are checkpoints of ${path}`)
       : []),
   ];
+}
+
+/** What lies below `.waymark` is a sandbox or a worktree of ours, removed on purpose. */
+function orphanNotes(all: WorkspaceStatus['orphans']): readonly string[] {
+  const orphans = all.filter(({ path }) => !path.split('/').includes('.waymark'));
+  const [first] = orphans;
+  if (first === undefined) return [];
+  const checkpoints = countText(
+    orphans.reduce((sum, orphan) => sum + orphan.checkpoints, 0),
+    'checkpoint',
+  );
+  const whose =
+    orphans.length === 1
+      ? `of ${quotePath(first.path)}, which is ${first.state}`
+      : `of ${orphans.length} directories that are missing or replaced (${quotePath(first.path)}, …)`;
+  return [`${checkpoints} ${whose}: kept until waymark checkpoints prune --orphans`];
 }

@@ -30,11 +30,12 @@ export function planBranch({ plan, decisions, checkpoints, corrections }: PlanTr
 }
 
 function decisionBranch({ decision, checkpoints, children, plans }: DecisionNode, gone: boolean): Branch {
-  const { id, step, title, state, mark, attempts } = decision;
+  const { id, step, lane, title, state, mark, attempts } = decision;
   const isGone = gone || mark !== null;
   const again = attempts > 1 ? `, ${attempts} attempts` : '';
+  const number = lane === null ? `${step + 1}.` : `${step + 1}.${lane + 1}`;
   return {
-    text: `${step + 1}. ${title}: ${mark ?? state}${again}  ${id}`,
+    text: `${number} ${title}: ${mark ?? state}${again}  ${id}`,
     tone: isGone ? 'dim' : toneOf(decision),
     below: inOrder([
       ...checkpoints.map((one) => [one.checkpointId, checkpointBranch(one, isGone)] as const),

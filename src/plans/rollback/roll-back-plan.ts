@@ -1,5 +1,6 @@
 import type { Confirm } from '../../checkpoints/api/restore.ts';
 import { restoreCheckpoint } from '../../checkpoints/restore/restore-checkpoint.ts';
+import { countText } from '../../domain/count-text.ts';
 import type { DecisionMark } from '../../domain/decision.ts';
 import { WaymarkError } from '../../domain/errors.ts';
 import type { CheckpointId } from '../../domain/ids.ts';
@@ -149,7 +150,9 @@ function resultOf(
   const { changes, skipped, dryRun } = restored;
   const left = skipped.filter(isWantedChange).length;
   const done =
-    left === 0 ? 'Rollback completed successfully.' : `Rollback completed with ${left} paths skipped.`;
+    left === 0
+      ? 'Rollback completed successfully.'
+      : `Rollback completed with ${countText(left, 'path')} skipped.`;
   return {
     planId: plan.id,
     checkpointId,

@@ -1,3 +1,4 @@
+import { countText } from '../../domain/count-text.ts';
 import type { Git } from '../../platform/git-process.ts';
 import type { Notice } from '../record/notice.ts';
 import { nulSeparated } from '../repository/git-output.ts';
@@ -26,7 +27,7 @@ export async function materialise(git: Git, path: string, entry: string): Promis
   }
   return [...byDriver].map(([driver, paths]) => ({
     kind: 'filter_disabled',
-    message: `The filter "${driver}" was not run: ${paths.length} files hold what git stores for them`,
+    message: `The filter "${driver}" was not run: ${countText(paths.length, 'file holds', 'files hold')} what git stores for them`,
     paths,
   }));
 }

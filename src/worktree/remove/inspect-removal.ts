@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { countText } from '../../domain/count-text.ts';
 import { isWaymarkError, WaymarkError } from '../../domain/errors.ts';
 import type { RunId } from '../../domain/ids.ts';
 import type { RelPath } from '../../domain/rel-path.ts';
@@ -129,8 +130,16 @@ export async function inspectTarget(
   } else if (stats !== undefined && !unfinished) {
     add('unregistered', 1, 'git does not know it as a worktree: it may have been moved, or its entry pruned');
   }
-  add('commits', commits.onBranch, `${commits.onBranch} commits are on ${branchOf(runId)} only`);
-  add('detached_commits', commits.inWorktree, `${commits.inWorktree} commits are on no branch`);
+  add(
+    'commits',
+    commits.onBranch,
+    `${countText(commits.onBranch, 'commit is', 'commits are')} on ${branchOf(runId)} only`,
+  );
+  add(
+    'detached_commits',
+    commits.inWorktree,
+    `${countText(commits.inWorktree, 'commit is', 'commits are')} on no branch`,
+  );
   const absent =
     record === undefined &&
     registered === undefined &&
@@ -170,21 +179,41 @@ async function addContents(
   const tracked = contents.tracked.filter((item) => !gone.has(item));
   const { untracked, ignored, nested } = contents;
   const secrets = [...tracked, ...untracked, ...ignored].filter(isSecret);
-  add('uncommitted', tracked.length, `${tracked.length} tracked files have uncommitted changes`, tracked);
+  add(
+    'uncommitted',
+    tracked.length,
+    `${countText(tracked.length, 'tracked file has', 'tracked files have')} uncommitted changes`,
+    tracked,
+  );
   const staged = contents.staged.filter((item) => !gone.has(item));
   add(
     'staged',
     staged.length,
-    `${staged.length} files are staged with a content that is nowhere else`,
+    `${countText(staged.length, 'file is', 'files are')} staged with a content that is nowhere else`,
     staged,
   );
-  add('untracked', untracked.length, `${untracked.length} files are untracked`, untracked);
-  add('ignored', ignored.length, `${ignored.length} ignored files were made or changed in it`, ignored);
-  add('secret', secrets.length, `${secrets.length} of them are secrets, which no checkpoint holds`, secrets);
+  add(
+    'untracked',
+    untracked.length,
+    `${countText(untracked.length, 'file is', 'files are')} untracked`,
+    untracked,
+  );
+  add(
+    'ignored',
+    ignored.length,
+    `${countText(ignored.length, 'ignored file was', 'ignored files were')} made or changed in it`,
+    ignored,
+  );
+  add(
+    'secret',
+    secrets.length,
+    `${countText(secrets.length, 'of them is a secret', 'of them are secrets')}, which no checkpoint holds`,
+    secrets,
+  );
   add(
     'nested_repository',
     nested.length,
-    `${nested.length} repositories in it have work of their own`,
+    `${countText(nested.length, 'repository in it has work of its own', 'repositories in it have work of their own')}`,
     nested,
   );
 }

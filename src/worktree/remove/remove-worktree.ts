@@ -1,3 +1,4 @@
+import { countText } from '../../domain/count-text.ts';
 import { WaymarkError } from '../../domain/errors.ts';
 import type { RunId } from '../../domain/ids.ts';
 import type { Git } from '../../platform/git-process.ts';
@@ -183,7 +184,7 @@ async function settleBranch(
     holder !== undefined
       ? `it is checked out at ${holder.path}`
       : wish === 'if_held' && onBranch > 0
-        ? `${onBranch} commits are on it only`
+        ? `${countText(onBranch, 'commit is', 'commits are')} on it only`
         : undefined;
   if (why !== undefined) {
     const notice: Notice = {

@@ -1,3 +1,4 @@
+import { countText } from '../../domain/count-text.ts';
 import type { RelPath } from '../../domain/rel-path.ts';
 import type { CreateOptions } from '../create/create-worktree.ts';
 import { type EntryState, kindAt } from '../record/entry-state.ts';
@@ -104,6 +105,6 @@ function note(
 
 function skippedNotice(paths: readonly RelPath[]): readonly Notice[] {
   if (paths.length === 0) return [];
-  const message = `${paths.length} paths were not brought into the worktree: special files, submodules, or something else is in their place`;
+  const message = `${countText(paths.length, 'path was', 'paths were')} not brought into the worktree: special files, submodules, or something else is in their place`;
   return [{ kind: 'seed_skipped', message, paths }];
 }
