@@ -54,6 +54,15 @@ export interface SnapshotDraft {
    * on the files alone. Each reading comes with its place in `paths`. Contents are valid until the next ones are asked for.
    */
   readonly readMany?: (paths: readonly RelPath[]) => AsyncIterable<readonly PlacedReading[]>;
+  /** After files were gone when they were read: finds where they can have moved to, so that nothing is taken for absent that was somewhere all the time. */
+  readonly relook?: (gone: readonly RelPath[]) => Relooked;
+}
+
+/** What is less certain after a second look than a draft says. */
+export interface Relooked {
+  /** directories that are only partially known, in no order; they win over the draft's */
+  readonly edits: readonly DraftEdit[];
+  readonly truncated: boolean;
 }
 
 /** A reading of `paths[at]`. */

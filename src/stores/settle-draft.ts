@@ -1,6 +1,6 @@
 import type { FileReading, PlacedReading, SnapshotDraft } from '../domain/draft.ts';
 import type { ContentHash } from '../domain/ids.ts';
-import type { RelPath } from '../domain/rel-path.ts';
+import { comparePaths, type RelPath } from '../domain/rel-path.ts';
 import type { FileEntry, Observed, SnapshotNode } from '../domain/snapshot.ts';
 import type { TreeEdit } from './entry-tree/edit-tree.ts';
 
@@ -22,6 +22,8 @@ export interface SettledDraft {
   readonly edits: readonly TreeEdit[];
   /** final nodes of the pending files; undefined: gone */
   readonly read: ReadonlyMap<RelPath, SnapshotNode | undefined>;
+  /** not even the names in the root are all known */
+  readonly truncated: boolean;
 }
 
 const UNSTABLE: Omit<Observed, 'size'> = { kind: 'observed', reason: 'unstable', what: 'file' };
@@ -45,7 +47,20 @@ export async function settleDraft(draft: SnapshotDraft, sink: ContentSink): Prom
     path,
     node: node?.kind === 'pending' ? read.get(path) : node,
   }));
-  return { edits, read };
+  const gone = pending.filter((path) => read.get(path) === undefined);
+  const relooked = gone.length > 0 ? draft.relook?.(gone) : undefined;
+  if (relooked === undefined) return { edits, read, truncated: draft.truncated };
+  return {
+    edits: withEdits(edits, relooked.edits as readonly TreeEdit[]),
+    read,
+    truncated: draft.truncated || relooked.truncated,
+  };
+}
+
+/** Sorted by path; of two edits of a path the second wins. */
+function withEdits(edits: readonly TreeEdit[], more: readonly TreeEdit[]): readonly TreeEdit[] {
+  const merged = new Map([...edits, ...more].map((edit) => [edit.path, edit]));
+  return [...merged.values()].sort((a, b) => comparePaths(a.path, b.path));
 }
 
 function* readEach(draft: SnapshotDraft, paths: readonly RelPath[]): Generator<readonly PlacedReading[]> {

@@ -10,6 +10,7 @@ import type { IndexMemory } from './scope/tracked-files.ts';
 import { compact } from './walk/compact.ts';
 import { look } from './walk/look.ts';
 import { applyReadings, trustSettled } from './walk/next-cache.ts';
+import { relook } from './walk/relook.ts';
 import { type Survey, survey } from './walk/survey.ts';
 import { TableCache } from './walk/table-cache.ts';
 import { FLAG, type TreeTable } from './walk/tree-table.ts';
@@ -44,6 +45,7 @@ export function describeObservation(walked: Walked): Observation & { readonly ki
       rules,
       truncated,
       read,
+      relook: (gone) => relook(table, options.root, gone),
       readMany: (paths) => {
         const { root } = options;
         const device = look(root)?.dev ?? -1n;

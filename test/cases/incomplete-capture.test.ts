@@ -3,6 +3,7 @@ import {
   chownSync,
   existsSync,
   mkdirSync,
+  renameSync,
   rmdirSync,
   statSync,
   unlinkSync,
@@ -49,6 +50,59 @@ describe.each(engines)('incomplete capture, engine %s', (engine) => {
     const result = await workspace.restore({ checkpoint: checkpoint?.id ?? '', confirm: 'always' });
     expect(result.changes).toHaveLength(5);
     for (const name of ['f1', 'f2', 'f3', 'f4', 'f5']) expect(readText(place.workspace, name)).toBe('1');
+  });
+
+  test('IC-04: what moves between the walk and its reading is taken for absent nowhere, so no restore deletes it', async () => {
+    let unread = 0;
+    for (const moment of [1, 2, 3, 4]) {
+      const place = sandbox();
+      const at = (name: string) => path.join(place.workspace, name);
+      let commits = Number.NEGATIVE_INFINITY;
+      const { workspace } = await openSandbox(place, {
+        stepHook: (call) => {
+          if (call !== 'commit' || ++commits !== moment) return;
+          renameSync(at('A/k'), at('B/k'));
+          renameSync(at('D'), at('E/D'));
+          renameSync(at('top'), at('E/top'));
+        },
+      });
+      writeFiles(place.workspace, {
+        'A/k': '1',
+        'B/x': '1',
+        'C/y': '1',
+        'D/f': '1',
+        'D/g': '1',
+        'E/z': '1',
+        top: '1',
+      });
+      await workspace.createCheckpoint({ engine });
+      const changed = { 'A/k': 'two', 'D/f': 'two', 'D/g': 'two', top: 'two' };
+      writeFiles(place.workspace, changed);
+      commits = 0;
+      const { checkpoint } = await workspace.createCheckpoint({ engine });
+      commits = Number.NEGATIVE_INFINITY;
+      const { entries } = await workspace.showCheckpoint(checkpoint?.id ?? '');
+      if (!entries.some(([, node]) => node.kind === 'file' && node.size === 3)) unread += 1;
+      await workspace.restore({ checkpoint: checkpoint?.id ?? '', confirm: 'always' });
+      for (const name of ['k', 'f', 'g', 'top']) {
+        const places = ['A/k', 'B/k', 'D/f', 'D/g', 'E/D/f', 'E/D/g', 'top', 'E/top'].filter(
+          (candidate) => path.basename(candidate) === name && existsSync(at(candidate)),
+        );
+        expect(
+          places.map((found) => readText(place.workspace, found)),
+          `${name}, commit ${moment}`,
+        ).toContain('two');
+      }
+      expect(readText(place.workspace, 'C/y')).toBe('1');
+      // A later capture knows all of it again.
+      const later = await workspace.createCheckpoint({ engine });
+      expect(later.checkpoint?.coverage.status).toBe('complete');
+      const restored = treeListing(place.workspace);
+      writeFiles(place.workspace, { 'E/new': '1' });
+      await workspace.restore({ checkpoint: later.checkpoint?.id ?? '', confirm: 'always' });
+      expect(treeListing(place.workspace)).toEqual(restored);
+    }
+    expect(unread).toBeGreaterThan(0);
   });
 
   test('IC-07: bytes come back as they were', async () => {

@@ -51,7 +51,7 @@ export function describeSnapshot(
   }
   return {
     written,
-    coverage: coverageOf(stored, changeSkips(figures.skips, skipped), draft.truncated),
+    coverage: coverageOf(stored, changeSkips(figures.skips, skipped), written.ref.truncated),
     sizeBytes,
   };
 }

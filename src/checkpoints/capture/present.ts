@@ -78,10 +78,13 @@ export async function presentState(
   for (const { path, node } of observation.draft.edits) {
     edits.set(path, node?.kind === 'pending' ? read.get(path) : node);
   }
+  const gone = [...read].filter(([, node]) => node === undefined).map(([path]) => path);
+  const relooked = gone.length > 0 ? observation.draft.relook?.(gone) : undefined;
+  for (const { path, node } of relooked?.edits ?? []) edits.set(path, node as SnapshotNode);
   const { rules, truncated } = observation.draft;
   return {
     draft: observation.draft,
-    view: overlayView(trusted?.base, edits, rules, truncated),
+    view: overlayView(trusted?.base, edits, rules, truncated || (relooked?.truncated ?? false)),
     stats: observation.stats,
     figures: observation,
     trusted,

@@ -20,5 +20,17 @@ export function selectedDraft(
     .filter(([, node]) => node !== undefined)
     .map(([path, node]) => ({ path, node }))
     .sort((a, b) => comparePaths(a.path, b.path));
-  return { ...draft, base: undefined, edits, rules: { ...draft.rules, selection } };
+  const { relook } = draft;
+  return {
+    ...draft,
+    base: undefined,
+    edits,
+    rules: { ...draft.rules, selection },
+    ...(relook && {
+      relook: (gone) => {
+        const found = relook(gone);
+        return { ...found, edits: found.edits.filter(({ path }) => selected(path)) };
+      },
+    }),
+  };
 }

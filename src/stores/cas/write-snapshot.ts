@@ -31,7 +31,7 @@ export async function writeSnapshot(
   const writer = new PackWriter(filePackOutput(fs, layout.blobs));
   try {
     const sink = packSink(packs, writer);
-    const { edits, read } = await settleDraft(draft, sink);
+    const { edits, read, truncated } = await settleDraft(draft, sink);
     const contents = sink.contentsWritten;
     writer.startNodes();
     const rules = await sink.put(encodeRules(draft.rules));
@@ -39,7 +39,7 @@ export async function writeSnapshot(
     const pack = await writer.finish();
     if (pack) packs.rescan();
     return {
-      ref: { root, rules, truncated: draft.truncated },
+      ref: { root, rules, truncated },
       read,
       bytesWritten: pack?.bytes ?? 0,
       blobsWritten: contents,

@@ -86,13 +86,13 @@ export function createMemoryStore(clock: Clock = systemClock): SnapshotStore {
         throw new WaymarkError('OBJECT_MISSING', `The base snapshot ${draft.base} is not in the store`);
       }
       const sink = new MemorySink(blobs);
-      const { edits, read } = await settleDraft(draft, sink);
+      const { edits, read, truncated } = await settleDraft(draft, sink);
       const blobsWritten = sink.added.size;
       const rules = sink.put(encodeRules(draft.rules));
       const { root, newNodes } = editTree(draft.base, edits, readNode);
       let bytesWritten = 0;
       for (const [hash, bytes] of [...sink.added, ...newNodes]) bytesWritten += blobs.add(hash, bytes);
-      return { ref: { root, rules, truncated: draft.truncated }, read, bytesWritten, blobsWritten };
+      return { ref: { root, rules, truncated }, read, bytesWritten, blobsWritten };
     },
 
     publish: async (record) => publish(record),

@@ -72,12 +72,12 @@ async function importDraft(
   };
   const sink = new ImportSink(context, objects, map, importing);
   try {
-    const { edits, read } = await settleDraft(draft, sink);
+    const { edits, read, truncated } = await settleDraft(draft, sink);
     await sink.settle();
     const tree = editTree(base?.root, edits, base?.readNode ?? noNode);
     const rulesBytes = encodeRules(draft.rules);
     const rules = digestOf('sha256', rulesBytes, 'hex') as ContentHash;
-    const ref = { root: tree.root, rules, truncated: draft.truncated };
+    const ref = { root: tree.root, rules, truncated };
     if (importer === undefined && (await objects.snapshot(tree.root, rules)) !== undefined) {
       return { ref, read, bytesWritten: 0, blobsWritten: 0, pendingRef: undefined };
     }
