@@ -132,8 +132,13 @@ export interface SnapshotStore {
   /** Differing nodes in path order; equal subtrees are not read. Both views come from this store's {@link open}. */
   diff(from: SnapshotView, to: SnapshotView): Iterable<NodePair>;
 
-  /** Tells which of the blobs are missing, without reading them. */
-  missing(hashes: Iterable<ContentHash>): Promise<ReadonlySet<ContentHash>>;
+  /**
+   * Tells which of the blobs are missing, without reading them.
+   *
+   * @param since {@link contentMarks} of when everything was whole: a pack without one may have been written to, and counts only if it is as it was made.
+   * Engines may ignore it.
+   */
+  missing(hashes: Iterable<ContentHash>, since?: readonly string[]): Promise<ReadonlySet<ContentHash>>;
 
   /**
    * Marks of all that holds content: while every mark of then is still among those of now, no content of then has been removed or cut short.

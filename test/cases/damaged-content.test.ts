@@ -1,4 +1,13 @@
-import { readdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
@@ -174,6 +183,30 @@ describe.each(engines)('damaged content, engine %s', (engine) => {
 });
 
 describe('damaged manifests and trees (cas)', () => {
+  test.each([
+    ['was written to a moment ago', false],
+    ['decayed unseen, until verify named it', true],
+  ])('CR-08: content that %s is stored again by the next capture', async (_, unseen) => {
+    const place = sandbox();
+    const { workspace } = await openSandbox(place);
+    writeFiles(place.workspace, { 'a.txt': 'v1', big: big(1), other: big(2) });
+    await setTimeout(30);
+    await take(workspace, { engine: 'cas' });
+    await take(workspace, { engine: 'cas' });
+    const [stored] = placesOf(place.home, big(1));
+    const { atime, mtime } = statSync(stored?.file ?? '');
+    damageContent(place.home, big(1));
+    if (unseen) {
+      utimesSync(stored?.file ?? '', atime, mtime);
+      expect((await workspace.verify()).problems.length).toBeGreaterThan(0);
+    }
+    const id = await take(workspace, { engine: 'cas' });
+    const before = treeListing(place.workspace);
+    writeFiles(place.workspace, { big: 'lost', other: 'lost' });
+    await goBack(workspace, id);
+    expect(treeListing(place.workspace)).toEqual(before);
+  });
+
   const manifests = ({ home }: Sandbox) =>
     readdirSync(path.join(home, 'checkpoints/s'))
       .sort()

@@ -8,6 +8,7 @@ import { ensurePrivateDirectory } from '../../platform/durable-write.ts';
 import { replaceFile } from '../../platform/replace-file.ts';
 import type { SnapshotStore } from '../../stores/snapshot-store.ts';
 import type { StatCache } from '../../workspace/stat-cache.ts';
+import { BASE_NOTE } from '../workspace/distrust-caches.ts';
 import type { WorkspaceContext } from '../workspace/home-context.ts';
 
 /** A stat cache whose base snapshot is known to be whole in the store. */
@@ -38,7 +39,7 @@ export async function trustedCache(
     const base = await store.open(note.ref);
     if (note.marks !== undefined && holdsAll(await store.contentMarks?.(), note.marks))
       return { cache, base, ref: note.ref };
-    const missing = await store.missing(contentHashes(base));
+    const missing = await store.missing(contentHashes(base), note.marks);
     return missing.size === 0 ? { cache, base, ref: note.ref } : undefined;
   } catch (error) {
     if (isWaymarkError(error, 'OBJECT_MISSING', 'OBJECT_CORRUPT', 'MANIFEST_INVALID', 'STORE_CORRUPT'))
@@ -89,5 +90,5 @@ function readNote(context: WorkspaceContext, store: SnapshotStore): BaseNote | u
 }
 
 function noteFile(context: WorkspaceContext, store: SnapshotStore): string {
-  return path.join(context.layout.statCache, `${context.identity.dirHash}-${store.engine}.base.json`);
+  return path.join(context.layout.statCache, `${context.identity.dirHash}-${store.engine}${BASE_NOTE}`);
 }

@@ -1,6 +1,7 @@
 import type { Checkpoint } from '../../domain/checkpoint.ts';
 import { isWaymarkError } from '../../domain/errors.ts';
 import type { SnapshotStore, StoreProblem } from '../../stores/snapshot-store.ts';
+import { distrustCaches } from '../workspace/distrust-caches.ts';
 import type { HomeContext } from '../workspace/home-context.ts';
 import { checkManifest } from './open-snapshot.ts';
 
@@ -12,6 +13,7 @@ export async function verifyCheckpoints(
   const problems: StoreProblem[] = [];
   const byStore = Map.groupBy(checkpoints, ({ engine, workspace }) => context.store(engine, workspace));
   for (const [store, group] of byStore) problems.push(...(await verifyIn(store, group)));
+  if (problems.length > 0) distrustCaches(context);
   const damaged = new Set(problems.map(({ checkpointId }) => checkpointId));
   for (const { id, restorable } of checkpoints) {
     if (restorable === damaged.has(id)) context.catalog.setRestorable(id, !damaged.has(id));

@@ -1,4 +1,5 @@
 import { WaymarkError } from '../../domain/errors.ts';
+import type { ContentHash } from '../../domain/ids.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { FileSystem } from '../../platform/file-system.ts';
 import type { HomeLayout } from '../../platform/home-layout.ts';
@@ -77,10 +78,12 @@ export function openCasStore({ layout, fs, locks, clock }: CasStoreOptions): Sna
       return diffTrees(from.root, to.root, readNode, readNode);
     },
 
-    async missing(hashes) {
+    async missing(hashes, since) {
       packs.rescan();
-      const missing = new Set([...hashes].filter((hash) => !packs.has(hash)));
-      return missing;
+      const doubted = since === undefined ? new Set() : packs.spoiledSince(since);
+      const isThere = (hash: ContentHash): boolean =>
+        doubted.size === 0 ? packs.has(hash) : packs.holdersOf(hash).some((pack) => !doubted.has(pack));
+      return new Set([...hashes].filter((hash) => !isThere(hash)));
     },
 
     contentMarks: async () => {

@@ -5,7 +5,7 @@ import { isWaymarkError, WaymarkError } from '../../../domain/errors.ts';
 import type { ContentHash } from '../../../domain/ids.ts';
 import { systemError } from '../../../platform/system-error.ts';
 import { BlockCache } from './block-cache.ts';
-import { openPack, type Pack, readBlock, stampOf } from './pack.ts';
+import { isAsMade, openPack, type Pack, readBlock, stampOf } from './pack.ts';
 import { BLOCK_BYTES, type BlobPlace } from './pack-format.ts';
 
 const PACK_NAME = /^([0-9a-f]{64})\.pack$/;
@@ -68,7 +68,13 @@ export class PackSet {
 
   /** One of each pack that can be read, by the last {@link rescan}: it stays the same while the file does. */
   marks(): readonly string[] {
-    return this.packs.map(({ name, stamp }) => digestOf('sha256', `${name} ${stamp}`).slice(0, 16));
+    return this.packs.map(markOf);
+  }
+
+  /** The packs with none of these {@link marks} whose file is not what it was when it was made: its name is its hash. Reads them whole. */
+  spoiledSince(marks: readonly string[]): ReadonlySet<Pack> {
+    const noted = new Set(marks);
+    return new Set(this.packs.filter((pack) => !noted.has(markOf(pack)) && !isAsMade(pack)));
   }
 
   /** Tells whether a blob is stored, by the packs known at the last {@link rescan}. */
@@ -255,6 +261,10 @@ export class PackSet {
     }
     return names;
   }
+}
+
+function markOf({ name, stamp }: Pack): string {
+  return digestOf('sha256', `${name} ${stamp}`).slice(0, 16);
 }
 
 function corrupt(hash: ContentHash, pack: Pack): WaymarkError {

@@ -1,4 +1,4 @@
-import { hash as digestOf } from 'node:crypto';
+import { createHash, hash as digestOf } from 'node:crypto';
 import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
 import { zstdDecompressSync } from 'node:zlib';
 import { WaymarkError } from '../../../domain/errors.ts';
@@ -16,6 +16,7 @@ import { type Block, PackIndex } from './pack-index.ts';
 
 /** The end of a file that is read at once: a small pack's index is in it. */
 const TAIL_BYTES = 16 * 1024;
+const PIECE_BYTES = 1024 ** 2;
 
 /** One pack file, its index in memory. */
 export interface Pack {
@@ -65,6 +66,17 @@ export function openPack(name: string, path: string): Pack {
       inTail >= 0 ? tail.subarray(inTail, inTail + length) : readExactly(fd, footer.indexAt, length);
     if (digestOf('sha256', bytes, 'hex') !== footer.indexHash) throw corrupt('its index has a wrong hash');
     return { name, path, index: new PackIndex(bytes, footer.blobs, footer.blocks), stamp: stampFrom(stats) };
+  });
+}
+
+/** Tells whether a pack's file has the hash that is its name. */
+export function isAsMade({ name, path }: Pack): boolean {
+  return withFile(path, (fd) => {
+    const digest = createHash('sha256');
+    const piece = Buffer.allocUnsafe(PIECE_BYTES);
+    for (let count = readSync(fd, piece); count > 0; count = readSync(fd, piece))
+      digest.update(piece.subarray(0, count));
+    return digest.digest('hex') === name;
   });
 }
 
