@@ -153,6 +153,7 @@ describe('naming a checkpoint', () => {
     expect(await cat(zero)).toBe('0');
     expect(await cat(one.toLowerCase())).toBe('1');
     expect(await cat(two.slice(-8))).toBe('2');
+    expect(await cat(two.slice(-8, -2).toLowerCase())).toBe('2');
     expect(await cat('@')).toBe('2');
     expect(await cat('@~1')).toBe('1');
     expect(await cat('@~2')).toBe('0');

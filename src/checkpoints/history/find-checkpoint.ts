@@ -6,9 +6,11 @@ import type { WorkspaceContext } from '../workspace/home-context.ts';
 
 const NEWEST = /^@(?:~(\d{1,6}))?$/;
 const MIN_AFFIX = 6;
+/** characters at the end of an id that lists show */
+const SHOWN = 8;
 
 /**
- * Finds the checkpoint a name means: a ULID, a unique prefix or suffix of at least 6, `@`, `@~1`, a shadow commit, or session and seq.
+ * Finds the checkpoint a name means: a ULID, a unique prefix or suffix of at least 6, the first 6 or 7 of its last 8, `@`, `@~1`, a shadow commit, or session and seq.
  * Checkpoints of every workspace are found (so that a foreign one can be told from a missing one); `@` counts the workspace's own.
  *
  * @throws WaymarkError `CHECKPOINT_NOT_FOUND`, `AMBIGUOUS_ID`, `SESSION_NOT_FOUND`
@@ -33,7 +35,10 @@ export function findCheckpoint(context: WorkspaceContext, name: CheckpointName):
     .checkpoints()
     .filter(
       ({ id, engine, sandboxRef }) =>
-        id.startsWith(upper) || id.endsWith(upper) || (engine === 'git' && sandboxRef.startsWith(lower)),
+        id.startsWith(upper) ||
+        id.endsWith(upper) ||
+        id.slice(-SHOWN).startsWith(upper) ||
+        (engine === 'git' && sandboxRef.startsWith(lower)),
     );
   const [only, second] = matches;
   if (only === undefined) return notFound(name);
