@@ -5,7 +5,7 @@ import { diffCheckpoints } from '../checkpoints/diff/diff-checkpoints.ts';
 import { deleteCheckpoint } from '../checkpoints/retention/delete-checkpoint.ts';
 import type { HomeContext } from '../checkpoints/workspace/home-context.ts';
 import { refuseWithJournal } from '../checkpoints/workspace/refuse-with-journal.ts';
-import { WaymarkError } from '../domain/errors.ts';
+import { isWaymarkError, WaymarkError } from '../domain/errors.ts';
 import type { CheckpointId } from '../domain/ids.ts';
 import type { Plan } from '../domain/plan.ts';
 import { checkpointOfPlan } from './checkpoints/plan-checkpoint.ts';
@@ -21,7 +21,7 @@ import { contextFor, type PlanHome } from './records/plan-home.ts';
 import { holdPlan, isPlanHeld } from './records/plan-lock.ts';
 import { createPlanLog } from './records/plan-log.ts';
 import { ownerOf, rollBackPlan } from './rollback/roll-back-plan.ts';
-import { settleRollbacks } from './rollback/settle-rollbacks.ts';
+import { isSettled, settleRollbacks } from './rollback/settle-rollbacks.ts';
 import { requireSandbox, sandboxExists } from './sandbox/plan-sandboxes.ts';
 import { startPlan } from './start-plan.ts';
 import { WorkspaceCheckpointService } from './workspace-checkpoint-service.ts';
@@ -47,13 +47,30 @@ export function createPlanService({ home, environment, requireWorkspace }: PlanS
   };
   const checkpoints = new WorkspaceCheckpointService(planHome);
 
+  /** Makes the records of a plan that is held agree with its files. @throws WaymarkError `RESTORE_INTERRUPTED` */
+  function settle(root: Plan): void {
+    if (sandboxExists(root)) refuseWithJournal(contextFor(planHome, root, root.sandbox.path));
+    settleRollbacks(planHome, root);
+  }
+
   /** Works on a plan while holding it; its records agree with its files first. */
   async function held<T>(plan: Plan, body: (plan: Plan) => Promise<T>): Promise<T> {
     using _hold = holdPlan(home.locks, repository, plan);
-    const root = rootOf(repository, plan);
-    if (sandboxExists(root)) refuseWithJournal(contextFor(planHome, root, root.sandbox.path));
-    settleRollbacks(planHome, root);
+    settle(rootOf(repository, plan));
     return body(findPlan(repository, plan.id));
+  }
+
+  /** A plan to look at; while another works on it, or where its records can't be written, it is as they say. */
+  function seen(plan: Plan): Plan {
+    const root = rootOf(repository, plan);
+    if (isSettled(planHome, root)) return plan;
+    try {
+      using _hold = holdPlan(home.locks, repository, root);
+      settle(root);
+    } catch (error) {
+      if (!isWaymarkError(error)) throw error;
+    }
+    return findPlan(repository, plan.id);
   }
 
   /** Shows events to who asked for them while `body` goes on. */
@@ -118,13 +135,13 @@ export function createPlanService({ home, environment, requireWorkspace }: PlanS
         ),
       );
     },
-    list: (filter = {}) => repository.plans({ ...filter, parentId: null }),
+    list: (filter = {}) => repository.plans({ ...filter, parentId: null }).map(seen),
     find: (name) => findPlan(repository, name),
     status(name) {
-      const plan = findPlan(repository, name);
+      const plan = seen(findPlan(repository, name));
       return planStatus(repository, plan, isPlanHeld(home.locks, repository, plan));
     },
-    tree: (name) => planTree(repository, planHome.checkpointRecords, findPlan(repository, name)),
+    tree: (name) => planTree(repository, planHome.checkpointRecords, seen(findPlan(repository, name))),
     async diff(name) {
       const plan = findPlan(repository, name);
       requireSandbox(plan);

@@ -106,6 +106,12 @@ describe('plan rollback', () => {
     });
     await (await scene.workspace()).undo({ confirm: 'always' });
     expect(text(scene, 'last')).toBe('3\n');
+    expect(scene.plans.tree(plan.id).decisions.map(({ decision }) => decision.mark)).toEqual([
+      null,
+      null,
+      null,
+    ]);
+    expect(scene.plans.status(plan.id).decisions).toMatchObject({ complete: 3 });
     expect((await scene.plans.resume(plan.id)).state).toBe('complete');
     expect(runsOf(scene)).toBe('123');
   });

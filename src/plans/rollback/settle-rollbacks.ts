@@ -32,6 +32,20 @@ export function settleRollbacks(planHome: PlanHome, plan: Plan): void {
   }
 }
 
+/** Tells whether {@link settleRollbacks} would find nothing to do. Reads only. */
+export function isSettled(planHome: PlanHome, plan: Plan): boolean {
+  const { repository } = planHome;
+  const rollbacks = repository.rollbacks(plan.id).filter(({ state }) => state !== 'abandoned');
+  if (rollbacks.length > 0 && sandboxExists(plan)) {
+    const context = contextFor(planHome, plan, plan.sandbox.path);
+    const undone = takenBack(context, context.catalog.operations({ dirHash: context.identity.dirHash }));
+    const agrees = ({ state, operationId }: PlanRollback) =>
+      state !== 'pending' && (operationId === null || undone.has(operationId) === (state === 'undone'));
+    if (!rollbacks.every(agrees)) return false;
+  }
+  return repository.plans({ parentId: plan.id }).every((child) => isSettled(planHome, child));
+}
+
 function settlePending(
   { repository, log, ...rest }: PlanHome,
   plan: Plan,
