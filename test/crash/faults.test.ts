@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { isWaymarkError } from '../../src/index.ts';
 import type { FsCall, StepHook } from '../../src/platform/file-system.ts';
+import { spread } from '../support/at-most.ts';
 import { memoryDirectory } from '../support/memory-directory.ts';
 import { scaled } from '../support/scale.ts';
 import { treeListing } from '../support/tree-listing.ts';
@@ -35,6 +36,9 @@ function failingDisk(kind: 'ENOSPC' | 'EIO', at: number) {
 /** The git engine starts processes for every step, so it is for the soak; its own crash tests run always. */
 const ENGINES = (['cas', 'git'] as const).slice(0, scaled(1, 2));
 
+/** Calls that fail per scene and kind, evenly spread; in a soak all. */
+const CALLS = scaled(24, 10_000);
+
 const scenes = Object.keys(CRASH_SCENES) as readonly SceneName[];
 const kinds = [
   { kind: 'ENOSPC', code: 'NO_SPACE' },
@@ -57,7 +61,8 @@ describe.each(ENGINES)('a failing disk, engine %s', (engine) => {
         checkpoints: stage.checkpoints,
         keeps,
       };
-      const asked = [...whole.calls.keys()].filter((n) => kind === 'EIO' || needsSpace(whole.calls[n]));
+      const possible = [...whole.calls.keys()].filter((n) => kind === 'EIO' || needsSpace(whole.calls[n]));
+      const asked = spread(possible.length, CALLS).map((at) => possible[at] as number);
       let failed = 0;
       for (const [n, step] of asked.entries()) {
         try {

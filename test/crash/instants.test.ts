@@ -11,10 +11,10 @@ import { writeDisk } from './disk-image.ts';
 import { examineAfterStop, type SceneEnds } from './examine.ts';
 import type { RecordedScene } from './recorded-scene.ts';
 
-/** Disks looked at per scene. The git engine starts processes for every step, so the checks look at some of its, evenly spread. */
+/** Disks looked at per scene, evenly spread; a soak looks at all. The git engine starts processes for every step. */
 const engines = [
-  { engine: 'cas', disks: 10_000 },
-  { engine: 'git', disks: scaled(3, 10_000) },
+  { engine: 'cas', disks: scaled(24, 10_000) },
+  { engine: 'git', disks: scaled(2, 10_000) },
 ] as const;
 
 const scenes = Object.keys(CRASH_SCENES) as readonly SceneName[];
