@@ -137,7 +137,7 @@ describe('waymark exec --worktree', () => {
       'mkdir build; echo x > build/x',
       /does not hold build\/x/,
     ],
-    ['a repository of its own', 'git init -q inner; echo x > inner/x', /repositories in it/],
+    ['a repository of its own', 'git init -q inner; echo x > inner/x', /1 repository in it has work/],
     ['a process that goes on', 'sleep 30 >/dev/null 2>&1 & echo x > x', /Processes work in it/],
   ])('a run that fails and leaves %s is kept, and the reason said', async (_, script, reason) => {
     const place = worktreeScene();
