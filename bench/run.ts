@@ -15,8 +15,10 @@ import { prepareScene } from './scene.ts';
 import { buildIsStale, CLI } from './sides/cli.ts';
 import { GIT_CONFIGURATION } from './sides/git-configuration.ts';
 
-/** Measures Waymark against git, see docs/benchmarks.md: `npm run bench`. */
-/** Long histories on the middle tree and below: what they cost does not depend on files that stay as they are. */
+/**
+ * Measures Waymark against git, see docs/benchmarks.md: `npm run bench`. Long histories on the middle tree and below: what they cost does not
+ * depend on files that stay as they are.
+ */
 const GROWTH = { files: [2_000, 27_000, 200_000], histories: [1, 200], historyUpTo: 27_000 } as const;
 const SMALL_GROWTH = { files: [60, 120], histories: [1, 4], historyUpTo: 60 } as const;
 

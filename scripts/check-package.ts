@@ -150,7 +150,7 @@ function checkOldNode(tally: Tally, bin: string, cwd: string): void {
   });
 }
 
-/** Valid as JavaScript and as TypeScript. */
+/** Starts every thread in a directory and names it. */
 const THREADS_START = `
 import { readdirSync } from 'node:fs';
 import { once } from 'node:events';
@@ -166,6 +166,7 @@ for (const file of readdirSync(process.argv[2]).filter((name) => name.endsWith('
 }
 `;
 
+/** Valid as JavaScript and as TypeScript. */
 const LIBRARY_USE = `
 import { homedir, tmpdir } from 'node:os';
 import { openWaymark, WaymarkError } from 'waymark';

@@ -61,7 +61,7 @@ export interface SnapshotDraft {
 /** What is less certain after a second look than a draft says. */
 export interface Relooked {
   /** directories that are only partially known, in no order; they win over the draft's */
-  readonly edits: readonly DraftEdit[];
+  readonly edits: readonly { readonly path: RelPath; readonly node: DirectoryEntry }[];
   readonly truncated: boolean;
 }
 

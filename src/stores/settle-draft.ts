@@ -1,8 +1,8 @@
 import type { FileReading, PlacedReading, SnapshotDraft } from '../domain/draft.ts';
 import type { ContentHash } from '../domain/ids.ts';
-import { comparePaths, type RelPath } from '../domain/rel-path.ts';
+import type { RelPath } from '../domain/rel-path.ts';
+import { type SettledEdits, settledEdits } from '../domain/settled-edits.ts';
 import type { FileEntry, Observed, SnapshotNode } from '../domain/snapshot.ts';
-import type { TreeEdit } from './entry-tree/edit-tree.ts';
 
 /** Takes the contents of a capture. Both may answer at once or when there is room again. */
 export interface ContentSink {
@@ -17,13 +17,9 @@ export interface ContentSink {
   require(entry: FileEntry, path: RelPath): void;
 }
 
-export interface SettledDraft {
-  /** the draft's edits with every pending file read */
-  readonly edits: readonly TreeEdit[];
+export interface SettledDraft extends SettledEdits {
   /** final nodes of the pending files; undefined: gone */
   readonly read: ReadonlyMap<RelPath, SnapshotNode | undefined>;
-  /** not even the names in the root are all known */
-  readonly truncated: boolean;
 }
 
 const UNSTABLE: Omit<Observed, 'size'> = { kind: 'observed', reason: 'unstable', what: 'file' };
@@ -43,24 +39,7 @@ export async function settleDraft(draft: SnapshotDraft, sink: ContentSink): Prom
   }
   const read = new Map(pending.map((path, at) => [path, finals[at]]));
   for (const { path, node } of draft.edits) if (node?.kind === 'file') sink.require(node, path);
-  const edits = draft.edits.map(({ path, node }) => ({
-    path,
-    node: node?.kind === 'pending' ? read.get(path) : node,
-  }));
-  const gone = pending.filter((path) => read.get(path) === undefined);
-  const relooked = gone.length > 0 ? draft.relook?.(gone) : undefined;
-  if (relooked === undefined) return { edits, read, truncated: draft.truncated };
-  return {
-    edits: withEdits(edits, relooked.edits as readonly TreeEdit[]),
-    read,
-    truncated: draft.truncated || relooked.truncated,
-  };
-}
-
-/** Sorted by path; of two edits of a path the second wins. */
-function withEdits(edits: readonly TreeEdit[], more: readonly TreeEdit[]): readonly TreeEdit[] {
-  const merged = new Map([...edits, ...more].map((edit) => [edit.path, edit]));
-  return [...merged.values()].sort((a, b) => comparePaths(a.path, b.path));
+  return { ...settledEdits(draft, read), read };
 }
 
 function* readEach(draft: SnapshotDraft, paths: readonly RelPath[]): Generator<readonly PlacedReading[]> {

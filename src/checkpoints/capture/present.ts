@@ -3,7 +3,8 @@ import type { CaptureStats, SnapshotDraft } from '../../domain/draft.ts';
 import { WaymarkError } from '../../domain/errors.ts';
 import { type OverlayView, overlayView, pairsToOverlay } from '../../domain/overlay-view.ts';
 import type { RelPath } from '../../domain/rel-path.ts';
-import type { NodePair, SnapshotNode, SnapshotView } from '../../domain/snapshot.ts';
+import { settledEdits } from '../../domain/settled-edits.ts';
+import type { NodePair, SnapshotView } from '../../domain/snapshot.ts';
 import type { SnapshotStore } from '../../stores/snapshot-store.ts';
 import { hashPending } from '../../workspace/hash-pending.ts';
 import type { Observation, ScopeSource } from '../../workspace/observation.ts';
@@ -74,17 +75,11 @@ export async function presentState(
     );
   }
   const read = await hashPending(observation);
-  const edits = new Map<RelPath, SnapshotNode | undefined>();
-  for (const { path, node } of observation.draft.edits) {
-    edits.set(path, node?.kind === 'pending' ? read.get(path) : node);
-  }
-  const gone = [...read].filter(([, node]) => node === undefined).map(([path]) => path);
-  const relooked = gone.length > 0 ? observation.draft.relook?.(gone) : undefined;
-  for (const { path, node } of relooked?.edits ?? []) edits.set(path, node as SnapshotNode);
-  const { rules, truncated } = observation.draft;
+  const settled = settledEdits(observation.draft, read);
+  const edits = new Map(settled.edits.map(({ path, node }) => [path, node] as const));
   return {
     draft: observation.draft,
-    view: overlayView(trusted?.base, edits, rules, truncated || (relooked?.truncated ?? false)),
+    view: overlayView(trusted?.base, edits, observation.draft.rules, settled.truncated),
     stats: observation.stats,
     figures: observation,
     trusted,

@@ -1,4 +1,5 @@
 import type { Checkpoint } from '../../domain/checkpoint.ts';
+import { countText } from '../../domain/count-text.ts';
 import { summarize } from '../../domain/diff.ts';
 import { WaymarkError } from '../../domain/errors.ts';
 import { type OperationId, parseUlid, type RunId, type SessionId } from '../../domain/ids.ts';
@@ -118,7 +119,7 @@ async function showPlan(
   if (confirm === undefined) {
     throw new WaymarkError(
       'CONFIRMATION_REQUIRED',
-      `This would change ${plan.actions.length} ${plan.actions.length === 1 ? 'path' : 'paths'} and needs your consent`,
+      `This would change ${countText(plan.actions.length, 'path')} and needs your consent`,
       {
         hint: 'Look with --dry-run; go on with --yes',
       },

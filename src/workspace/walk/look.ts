@@ -29,3 +29,11 @@ export function typeOf(mode: number): number {
 }
 
 export const TYPE = { directory: 0o040000, file: 0o100000, symlink: 0o120000 } as const;
+
+/** What a stat says is there, in the words of observed nodes. */
+export function whatOf(stat: BigIntStats): 'file' | 'directory' | 'symlink' | 'special' {
+  const type = typeOf(Number(stat.mode));
+  if (type === TYPE.file) return 'file';
+  if (type === TYPE.directory) return 'directory';
+  return type === TYPE.symlink ? 'symlink' : 'special';
+}

@@ -1,9 +1,9 @@
-import type { DraftEdit, Relooked } from '../../domain/draft.ts';
+import type { Relooked } from '../../domain/draft.ts';
 import { joinRel, parentOf, type RelPath } from '../../domain/rel-path.ts';
 import { absoluteOf } from '../read/absolute.ts';
 import { look } from './look.ts';
 import { nodeAt } from './node-at.ts';
-import { FLAG, KIND, type TreeTable } from './tree-table.ts';
+import { FLAG, type TreeTable } from './tree-table.ts';
 
 /**
  * Looks at every directory once more after files that the walk met were gone when they were to be read. What moved meanwhile is in neither place: not
@@ -13,14 +13,15 @@ import { FLAG, KIND, type TreeTable } from './tree-table.ts';
  */
 export function relook(table: TreeTable, root: string, gone: readonly RelPath[]): Relooked {
   const suspects = new Set<string>(gone.map(parentOf));
-  const edits: DraftEdit[] = [];
+  const edits: Relooked['edits'][number][] = [];
   const pending: [row: number, path: RelPath | ''][] = [[0, '']];
   for (let next = pending.pop(); next; next = pending.pop()) {
     const [row, path] = next;
     const stat = look(absoluteOf(root, path));
     if (suspects.has(path) || !stat || !table.sameStat(row, stat)) {
       table.set(row, FLAG.partial);
-      if (table.kind[row] === KIND.directory) edits.push({ path: path as RelPath, node: nodeAt(table, row) });
+      const node = nodeAt(table, row);
+      if (node?.kind === 'directory') edits.push({ path: path as RelPath, node });
     }
     const start = table.childStart[row] as number;
     const end = start + (table.childCount[row] as number);

@@ -5,7 +5,8 @@ import type { DirectoryScope } from '../scope/scope-tree.ts';
 import { SCOUTED } from '../scout/scout-sheet.ts';
 import { isExcludedByRule } from './excluded.ts';
 import { type Listing, listNames } from './list-names.ts';
-import { AS_RECORDED, look, type Seen, TYPE, typeOf } from './look.ts';
+import { AS_RECORDED, look, type Seen, TYPE, typeOf, whatOf } from './look.ts';
+import { ancestors, holds } from './path-sets.ts';
 import { ENTER, RowSettler } from './row-settler.ts';
 import { FLAG, KIND, type TreeTable } from './tree-table.ts';
 import type { WalkOptions } from './walk-options.ts';
@@ -347,25 +348,4 @@ export class Walker {
     } else table.setObserved(row, 'unreadable', 'directory');
     return true;
   }
-}
-
-function whatOf(stat: BigIntStats): 'file' | 'directory' | 'symlink' | 'special' {
-  const type = typeOf(Number(stat.mode));
-  if (type === TYPE.file) return 'file';
-  if (type === TYPE.directory) return 'directory';
-  return type === TYPE.symlink ? 'symlink' : 'special';
-}
-
-/** `has`, without hashing the path where the set is empty, as it mostly is. */
-function holds(paths: ReadonlySet<string>, path: string): boolean {
-  return paths.size > 0 && paths.has(path);
-}
-
-function ancestors(paths: Iterable<string>): ReadonlySet<string> {
-  const above = new Set<string>();
-  for (const path of paths) {
-    above.add('');
-    for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1)) above.add(path.slice(0, at));
-  }
-  return above;
 }
