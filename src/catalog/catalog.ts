@@ -84,7 +84,11 @@ export interface Catalog extends Disposable {
     readonly sandboxRef: string | null;
     readonly ownerLock: string | null;
   }[];
-  markDeleting(ids: readonly CheckpointId[]): void;
+  /** Marks those that are committed and, without `evenPinned`, not pinned at this moment; gives them. */
+  markDeleting(
+    ids: readonly CheckpointId[],
+    options?: { readonly evenPinned?: boolean },
+  ): ReadonlySet<CheckpointId>;
   removeCheckpoint(id: CheckpointId): void;
 
   checkpoint(id: CheckpointId): Checkpoint | undefined;

@@ -10,7 +10,6 @@ import { WaymarkError } from '../domain/errors.ts';
 import type { DirHash, RunId } from '../domain/ids.ts';
 import { comparePaths, type RelPath } from '../domain/rel-path.ts';
 import type { FrozenRules } from '../domain/rules.ts';
-import { journaledCheckpoints } from '../restore/journal/journal.ts';
 import type { RestorePlan } from '../restore/plan/restore-plan.ts';
 import type { SnapshotStore } from '../stores/snapshot-store.ts';
 import type { MergedFile } from './worktree-merge.ts';
@@ -66,10 +65,9 @@ export async function holdContents(
 
 /** Drops what {@link holdContents} made for a run, unless an interrupted apply needs it. */
 export async function dropContents(context: HomeContext, dirHash: DirHash, runId: RunId): Promise<void> {
-  const needed = new Set(journaledCheckpoints(context.layout));
   const over = context.catalog
     .checkpoints({ dirHash, runId })
-    .filter(({ id, metadata }) => metadata.reason === CONTENTS_REASON && !needed.has(id));
+    .filter(({ metadata }) => metadata.reason === CONTENTS_REASON);
   if (over.length === 0) return;
   const store = context.store('cas', over[0]?.workspace as Checkpoint['workspace']);
   await using _hold = await store.hold('shared', 30_000);

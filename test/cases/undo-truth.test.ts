@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
@@ -42,6 +43,27 @@ test('undo() reports what a run put in the place of something that was never hel
   expect(result.changes).toEqual([{ path: 'a', action: 'modify' }]);
   expect(result.skipped).toEqual([expect.objectContaining({ path: 'cache', reason: 'conflict' })]);
 });
+
+test.each([
+  { of: 'a run', session: false },
+  { of: 'a session', session: true },
+])(
+  'undo() of $of leaves a directory that took the place of something that was never held, with all in it',
+  async ({ session }) => {
+    const place = sandbox();
+    writeFiles(place.workspace, { a: '1' });
+    const pipe = path.join(place.workspace, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const { workspace } = await openSandbox(place);
+    await workspace.run({ session: 'S' }, async () => {
+      rmSync(pipe);
+      writeFiles(place.workspace, { a: '2', 'pipe/x': 'x', b: 'new' });
+    });
+    const result = await workspace.undo({ confirm: 'always', ...(session ? { session: 'S' } : {}) });
+    expect(result.changes.map(({ path: changed }) => changed)).toEqual(['a', 'b']);
+    expect(readText(place.workspace, 'pipe/x')).toBe('x');
+  },
+);
 
 test('undo() of a session takes back only what came after somebody else’s edit', async () => {
   const place = sandbox();

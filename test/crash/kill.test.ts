@@ -40,7 +40,8 @@ describe.each(ENGINES)('SIGKILL, engine %s', (engine) => {
         using _ = place;
         const ends = { before: before ?? start.before, after, checkpoints: start.checkpoints, keeps };
         try {
-          expect(end, 'it was killed').toBeUndefined();
+          // A cache that need not be saved makes it a few steps shorter: then it is examined as it ended.
+          if (end !== undefined) expect(end.steps, 'it was killed').toBeLessThanOrEqual(step);
           const left = { directory: place.path, root: `${place.path}/workspace`, engine };
           await examineAfterStop(left, ends, isForward(name, step) ? 'continue' : 'abort');
         } catch (error) {

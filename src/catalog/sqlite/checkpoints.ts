@@ -55,16 +55,16 @@ export function checkpointTable(database: Database) {
       });
     },
 
-    markDeleting(ids: readonly CheckpointId[]): void {
-      if (ids.length === 0) return;
-      database.transaction('mark deleting', () => {
-        for (const id of ids) {
-          database.run(
-            `UPDATE checkpoint_metadata SET state = 'deleting' WHERE checkpoint_id = ? AND state = 'committed'`,
-            id,
-          );
-        }
-      });
+    markDeleting(
+      ids: readonly CheckpointId[],
+      { evenPinned = false }: { readonly evenPinned?: boolean } = {},
+    ): ReadonlySet<CheckpointId> {
+      if (ids.length === 0) return new Set();
+      const mark = `UPDATE checkpoint_metadata SET state = 'deleting' WHERE checkpoint_id = ? AND state = 'committed' AND pinned <= ?`;
+      return database.transaction(
+        'mark deleting',
+        () => new Set(ids.filter((id) => database.run(mark, id, evenPinned ? 1 : 0) > 0)),
+      );
     },
 
     removeCheckpoint(id: CheckpointId): void {

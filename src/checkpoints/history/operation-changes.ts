@@ -51,7 +51,11 @@ export async function unheldChanges(
   before: Checkpoint,
   after: Checkpoint,
 ): Promise<readonly Skip[]> {
-  return [...(await pairsBetween(context, before, after))].flatMap(({ path, from, to }) => {
+  return unheldOf(await pairsBetween(context, before, after));
+}
+
+export function unheldOf(pairs: Iterable<NodePair>): readonly Skip[] {
+  return [...pairs].flatMap(({ path, from, to }) => {
     const state = from?.kind === 'observed' ? 'before' : 'after';
     const unheld = state === 'before' ? from : to;
     const other = state === 'before' ? to : from;

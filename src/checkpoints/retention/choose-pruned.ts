@@ -6,6 +6,7 @@ import type { PruneReport } from '../api/retention.ts';
 import type { WorkspaceContext } from '../workspace/home-context.ts';
 import { orphanedRoots, rootClassifier } from '../workspace/root-state.ts';
 import { expiryOf } from './expire.ts';
+import { inUse } from './keep-input.ts';
 import { decideFor, toDrop } from './retain.ts';
 
 export type Dropped = PruneReport['dropped'][number];
@@ -30,9 +31,10 @@ export async function choosePruned(context: WorkspaceContext, orphans: boolean):
     const reasons = new Map(decisions.map(({ id, reasons }) => [id, reasons.join('; ')]));
     choose(toDrop(own, decisions), (id) => reasons.get(id) ?? '');
   }
+  const used = inUse(context);
   for (const { state, checkpoints } of orphans ? orphanedRoots(all) : []) {
     choose(
-      checkpoints.filter(({ pinned }) => !pinned),
+      checkpoints.filter(({ id, pinned }) => !pinned && !used.has(id)),
       () => `its workspace is ${state}`,
     );
   }

@@ -18,13 +18,19 @@ export async function deleteCheckpoint(
   { force = false }: DeleteOptions = {},
 ): Promise<Checkpoint> {
   const checkpoint = findCheckpoint(context, name);
+  refuseInUse(context, checkpoint, force);
+  const store = context.store(checkpoint.engine, checkpoint.workspace);
+  await using _hold = await store.hold('shared', 30_000);
+  const dropped = await dropCheckpoints(context, [checkpoint]);
+  // It came into use, or went, while this waited for the store.
+  if (dropped.length === 0) refuseInUse(context, findCheckpoint(context, checkpoint.id), force);
+  return checkpoint;
+}
+
+function refuseInUse(context: WorkspaceContext, checkpoint: Checkpoint, force: boolean): void {
   const use = useOf(context, checkpoint) ?? (force ? undefined : undoOf(context, checkpoint));
   if (use !== undefined)
     throw new WaymarkError('CHECKPOINT_IN_USE', `Checkpoint ${checkpoint.id} ${use.why}`, { hint: use.hint });
-  const store = context.store(checkpoint.engine, checkpoint.workspace);
-  await using _hold = await store.hold('shared', 30_000);
-  await dropCheckpoints(context, [checkpoint]);
-  return checkpoint;
 }
 
 interface Use {

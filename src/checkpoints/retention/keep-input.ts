@@ -5,13 +5,20 @@ import type { HomeContext } from '../workspace/home-context.ts';
 
 /** What retention must leave alone at this moment, over all workspaces. */
 export function keepInput(context: HomeContext): KeepInput {
-  const { catalog, layout } = context;
-  const starts = catalog.openRuns().flatMap(({ runStart }) => (runStart === null ? [] : [runStart]));
   return {
-    operations: catalog.operations(),
-    openRunStarts: new Set<CheckpointId>(starts),
-    journal: new Set<CheckpointId>(journaledCheckpoints(layout)),
+    operations: context.catalog.operations(),
+    openRunStarts: openRunStarts(context),
+    journal: new Set<CheckpointId>(journaledCheckpoints(context.layout)),
   };
+}
+
+/** What a run that is going on, or a restore that stopped half way, can't do without. */
+export function inUse(context: HomeContext): ReadonlySet<CheckpointId> {
+  return openRunStarts(context).union(new Set(journaledCheckpoints(context.layout)));
+}
+
+function openRunStarts({ catalog }: HomeContext): ReadonlySet<CheckpointId> {
+  return new Set(catalog.openRuns().flatMap(({ runStart }) => (runStart === null ? [] : [runStart])));
 }
 
 /** The note that stops all dropping after a rebuild, until the user asks for it. */

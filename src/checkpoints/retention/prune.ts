@@ -22,19 +22,21 @@ export async function prune(context: WorkspaceContext, options: PruneOptions): P
   if (options.orphans && !dryRun) await agree(context, options);
   if (!dryRun) await sweep(context);
   const stores = context.existingStores();
-  const dropped = (await choosePruned(context, options.orphans ?? false)).filter(({ checkpoint }) =>
+  const chosen = (await choosePruned(context, options.orphans ?? false)).filter(({ checkpoint }) =>
     stores.includes(context.store(checkpoint.engine, checkpoint.workspace)),
   );
+  const dropped = new Set<CheckpointId>();
   const reports: CollectReport[] = [];
   for (const store of stores) {
     await using _hold = await store.hold('exclusive', PATIENCE_MS);
-    const own = dropped
+    const own = chosen
       .map(({ checkpoint }) => checkpoint)
       .filter(({ engine, workspace }) => context.store(engine, workspace) === store);
     // Before their records go: what these take is freed, too.
     const bytesBefore = (await store.size()).bytes;
-    if (!dryRun) await dropCheckpoints(context, own);
-    const assumeGone = new Set<CheckpointId>(own.map(({ id }) => id));
+    const gone = dryRun ? own : await dropCheckpoints(context, own);
+    const assumeGone = new Set<CheckpointId>(gone.map(({ id }) => id));
+    for (const id of assumeGone) dropped.add(id);
     const report = await collect(context, store, { minAgeMs: 0, thorough: true, dryRun, assumeGone });
     reports.push({ ...report, bytesBefore });
   }
@@ -43,7 +45,11 @@ export async function prune(context: WorkspaceContext, options: PruneOptions): P
     context.catalog.setNote(RETENTION_PAUSED, undefined);
     context.catalog.compact();
   }
-  return total(dryRun, dropped, reports);
+  return total(
+    dryRun,
+    chosen.filter(({ checkpoint }) => dropped.has(checkpoint.id)),
+    reports,
+  );
 }
 
 async function agree(context: WorkspaceContext, options: PruneOptions): Promise<void> {

@@ -17,21 +17,25 @@ export async function purge(
   path: string,
   confirm: Parameters<Workspace['purge']>[1],
 ): Promise<Found> {
-  const affected = await holding(context, path);
-  const paths = [...new Set(affected.flatMap(({ paths }) => paths))].sort();
-  if (affected.length === 0)
+  const shown = await holding(context, path);
+  if (shown.length === 0)
     throw new WaymarkError('PATH_NOT_FOUND', `No checkpoint of ${context.identity.path} holds ${path}`);
-  if (!(await confirm({ checkpoints: affected.length, paths })))
+  if (!(await confirm({ checkpoints: shown.length, paths: pathsOf(shown) })))
     throw new WaymarkError('DECLINED', 'Declined: nothing was purged');
   using _workspace = await lockWorkspace(context.locks, context.identity.path, 'exclusive', 10_000);
+  // What was captured while the person decided holds it, too.
+  const affected = await holding(context, path);
+  const paths = pathsOf(affected);
   let bytesFreed = 0;
-  const gone = new Set(paths);
+  const gone = new Set<RelPath>(paths);
   for (const [store, group] of Map.groupBy(affected, ({ checkpoint }) =>
     context.store(checkpoint.engine, checkpoint.workspace),
   )) {
     await using _store = await store.hold('exclusive', 30_000);
     const rewritten = await store.purge(
-      group.map(({ checkpoint }) => checkpoint),
+      group
+        .map(({ checkpoint }) => checkpoint)
+        .filter(({ id }) => context.catalog.checkpoint(id) !== undefined),
       (stored) => gone.has(stored),
     );
     for (const { record, ...place } of rewritten) context.catalog.replacePurged({ ...record, ...place });
@@ -41,11 +45,17 @@ export async function purge(
   return { checkpoints: affected.length, paths, bytesFreed };
 }
 
-async function holding(
-  context: WorkspaceContext,
-  path: string,
-): Promise<readonly { readonly checkpoint: Checkpoint; readonly paths: readonly RelPath[] }[]> {
-  const affected: { readonly checkpoint: Checkpoint; readonly paths: readonly RelPath[] }[] = [];
+interface Holding {
+  readonly checkpoint: Checkpoint;
+  readonly paths: readonly RelPath[];
+}
+
+function pathsOf(affected: readonly Holding[]): readonly RelPath[] {
+  return [...new Set(affected.flatMap(({ paths }) => paths))].sort();
+}
+
+async function holding(context: WorkspaceContext, path: string): Promise<readonly Holding[]> {
+  const affected: Holding[] = [];
   for (const checkpoint of context.catalog.checkpoints({ dirHash: context.identity.dirHash })) {
     const store = context.store(checkpoint.engine, checkpoint.workspace);
     await using _hold = await store.hold('shared', 30_000);

@@ -25,6 +25,8 @@ export async function sweep(context: HomeContext): Promise<number> {
       using _workspace = await lockWorkspace(context.locks, workspace.path, 'exclusive', 0);
       const store = context.store(row.engine, workspace);
       await using _store = await store.hold('shared', 0);
+      // It may have ended since it was listed, and be a checkpoint now.
+      if (!isUnfinished(context, row.id)) continue;
       await store.retract({ id: row.id, sessionId: row.sessionId, seq: row.seq, sandboxRef: row.sandboxRef });
       if (row.state === 'creating') context.catalog.abandon(row.id);
       else context.catalog.removeCheckpoint(row.id);
@@ -34,6 +36,10 @@ export async function sweep(context: HomeContext): Promise<number> {
     }
   }
   return swept;
+}
+
+function isUnfinished({ catalog }: HomeContext, wanted: CheckpointId): boolean {
+  return catalog.unfinished().some(({ id }) => id === wanted);
 }
 
 /** Records runs whose process died as interrupted and takes their claims away. */
@@ -56,6 +62,7 @@ async function sweepOperations(context: HomeContext): Promise<void> {
     try {
       using _workspace = await lockWorkspace(context.locks, workspace.path, 'exclusive', 0);
       if (hasJournal(context.layout, operation.dirHash)) continue;
+      if (context.catalog.operation(operation.id)?.status !== 'open') continue;
       interrupt(context, operation, operation.before);
     } catch (error) {
       if (!isWaymarkError(error, 'WORKSPACE_BUSY')) throw error;

@@ -64,7 +64,7 @@ export async function removeStore(
   await using hold = await store.hold('exclusive', 30_000);
   const held = catalog.checkpoints({ dirHash: identity.dirHash, engine });
   if (engine === 'cas') {
-    await dropCheckpoints(context, held);
+    await dropCheckpoints(context, held, { evenPinned: true });
     const { bytesBefore, bytesAfter } = await collect(context, store, {
       minAgeMs: 0,
       thorough: true,
@@ -72,7 +72,10 @@ export async function removeStore(
     });
     return { checkpoints: held.length, bytesFreed: Math.max(0, bytesBefore - bytesAfter) };
   }
-  catalog.markDeleting(held.map(({ id }) => id));
+  catalog.markDeleting(
+    held.map(({ id }) => id),
+    { evenPinned: true },
+  );
   await hold[Symbol.asyncDispose]();
   const bytesFreed = await removeShadowStore({ ...context, dirHash: identity.dirHash, waitMs: 30_000 });
   for (const { id } of held) catalog.removeCheckpoint(id);

@@ -5,10 +5,11 @@ import { comparePaths, type RelPath } from '../../domain/rel-path.ts';
 import type { SnapshotStore } from '../../stores/snapshot-store.ts';
 import { pairsToPresent, presentState } from '../capture/present.ts';
 import { openSnapshot } from '../history/open-snapshot.ts';
-import { changesBetween, operationChanges, pathChanges } from '../history/operation-changes.ts';
+import { changesBetween, pathChanges, unheldChanges, unheldOf } from '../history/operation-changes.ts';
 import { sessionSpans } from '../sessions/session-spans.ts';
 import type { WorkspaceContext } from '../workspace/home-context.ts';
 import { takenBack } from './choose-operation.ts';
+import { undoableChanges, withoutUnheld } from './undoable-changes.ts';
 
 /**
  * What a session changed in the workspace: by its operations that were not undone; a session that only took checkpoints changed what
@@ -21,7 +22,7 @@ export async function sessionChanges(
 ): Promise<readonly PathChange[]> {
   const own = sessionOperations(context, session);
   const steps: (readonly PathChange[])[] = [];
-  for (const operation of own.toReversed()) steps.push(await operationChanges(context, operation));
+  for (const operation of own.toReversed()) steps.push(await undoableChanges(context, operation));
   return compose(own.length > 0 ? steps : await spanChanges(context, store, session));
 }
 
@@ -46,11 +47,15 @@ async function spanChanges(
   const steps: (readonly PathChange[])[] = [];
   for (const span of sessionSpans(context)) {
     if (span.session !== session) continue;
-    if (span.to !== undefined) steps.push(await changesBetween(context, span.from, span.to));
-    else {
-      const { view } = await openSnapshot(context, span.from);
+    const { from, to } = span;
+    if (to !== undefined) {
+      const changes = await changesBetween(context, from, to);
+      steps.push(withoutUnheld(changes, await unheldChanges(context, from, to)));
+    } else {
+      const { view } = await openSnapshot(context, from);
       const present = await presentState(context, store);
-      steps.push(pathChanges(pairsToPresent(store, view, present.view)));
+      const pairs = [...pairsToPresent(store, view, present.view)];
+      steps.push(withoutUnheld(pathChanges(pairs), unheldOf(pairs)));
     }
   }
   return steps;

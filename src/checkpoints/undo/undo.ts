@@ -13,7 +13,7 @@ import type { SnapshotStore } from '../../stores/snapshot-store.ts';
 import { compileScope } from '../../workspace/scope/scope.ts';
 import type { RestoreResult, UndoOptions } from '../api/restore.ts';
 import { presentState } from '../capture/present.ts';
-import { operationChanges, unknownChanges } from '../history/operation-changes.ts';
+import { unknownChanges } from '../history/operation-changes.ts';
 import { changeWorkspace } from '../restore/change-workspace.ts';
 import { lookAtPaths } from '../restore/look-at-paths.ts';
 import { planAroundUnseen } from '../restore/plan-around-unseen.ts';
@@ -26,6 +26,7 @@ import { lockWorkspace } from '../workspace/workspace-lock.ts';
 import { noteTargets, operationToRedo, operationToUndo } from './choose-operation.ts';
 import { concurrentRuns } from './concurrent-runs.ts';
 import { sessionChanges, sessionOperations } from './session-changes.ts';
+import { undoableChanges } from './undoable-changes.ts';
 
 /** What is to be taken back: path by path from `after` to `before`. */
 interface TakeBack {
@@ -74,7 +75,7 @@ export async function undo(context: WorkspaceContext, options: UndoOptions): Pro
     operation,
     targets: [operation],
     engine: beforeOf(context, operation, options.force).engine,
-    changes: () => operationChanges(context, operation),
+    changes: () => undoableChanges(context, operation),
     unknown: () => unknownChanges(context, operation),
   });
 }
@@ -93,7 +94,7 @@ export async function redo(
     operation,
     targets: [],
     engine: beforeOf(context, operation, options.force).engine,
-    changes: () => operationChanges(context, operation),
+    changes: () => undoableChanges(context, operation),
   });
 }
 

@@ -1,0 +1,92 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import type { WorkspaceIdentity } from '../../src/domain/workspace.ts';
+import { openHome } from '../../src/open-home.ts';
+import { writeFiles } from '../support/files.ts';
+import { openSandbox, type Sandbox, sandbox } from '../support/sandbox.ts';
+import { take } from '../support/take.ts';
+
+/*
+ * Something is chosen, then waited for, then done: what happened to it meanwhile counts.
+ */
+
+/** Starts `act`, which waits for the store, and does `meanwhile` before it gets it. */
+async function whileWaiting<T>(
+  place: Sandbox,
+  act: () => Promise<T>,
+  meanwhile: () => Promise<unknown>,
+): Promise<T> {
+  await using home = await openHome(place.options);
+  const identity = home.catalog.workspaces()[0] as WorkspaceIdentity;
+  const hold = await home.store('cas', identity).hold('shared', 1000);
+  const acting = act();
+  await meanwhile();
+  await hold[Symbol.asyncDispose]();
+  return await acting;
+}
+
+async function fiveCheckpoints(place: Sandbox) {
+  const environment = { ...place.environment, WAYMARK_RETENTION_KEEP: '10' };
+  const { workspace } = await openSandbox(place, { environment });
+  const ids: string[] = [];
+  for (let n = 0; n < 5; n += 1) {
+    writeFiles(place.workspace, { a: `version ${n}` });
+    ids.push(await take(workspace));
+  }
+  writeFiles(place.workspace, { 'waymark.toml': '[retention]\nkeep = 2\n' });
+  return ids;
+}
+
+test('prune: what is pinned while it waits stays', async () => {
+  const place = sandbox();
+  const ids = await fiveCheckpoints(place);
+  const { workspace } = await openSandbox(place);
+  const [pinned = ''] = ids;
+  const report = await whileWaiting(
+    place,
+    () => workspace.prune(),
+    () => workspace.pin(pinned, true),
+  );
+  expect(report.dropped.map(({ checkpoint }) => checkpoint.id)).toEqual(ids.slice(1, 3));
+  expect((await workspace.listCheckpoints()).map(({ id }) => id)).toEqual([ids[4], ids[3], pinned]);
+  expect((await workspace.verify()).problems).toEqual([]);
+  await workspace.restore({ checkpoint: pinned, into: `${place.directory}/restored` });
+  expect(readFileSync(`${place.directory}/restored/a`, 'utf8')).toBe('version 0');
+});
+
+test('purge: what was captured while the person decided is purged, too', async () => {
+  const place = sandbox();
+  writeFiles(place.workspace, { token: 'secret one', a: 'a' });
+  const { workspace } = await openSandbox(place);
+  await take(workspace);
+  const report = await workspace.purge('token', async () => {
+    writeFiles(place.workspace, { token: 'secret two' });
+    await take(workspace);
+    return true;
+  });
+  expect(report.checkpoints).toBe(2);
+  for (const { id } of await workspace.listCheckpoints()) {
+    const { entries } = await workspace.showCheckpoint(id);
+    expect(entries.flatMap(([path, { kind }]) => (path === 'token' ? [kind] : []))).toEqual(['observed']);
+  }
+  expect((await workspace.verify()).problems).toEqual([]);
+});
+
+test('deleting: one that is pinned while the deletion waits stays, and that is said', async () => {
+  const place = sandbox();
+  const [first = ''] = await fiveCheckpoints(place);
+  const { workspace } = await openSandbox(place);
+  const { workspace: other } = await openSandbox(place);
+  await using home = await openHome(place.options);
+  const hold = await home
+    .store('cas', home.catalog.workspaces()[0] as WorkspaceIdentity)
+    .hold('exclusive', 1000);
+  const deletion = workspace.deleteCheckpoint(first).catch((error: unknown) => error);
+  home.catalog.setPinned(first as Parameters<typeof home.catalog.setPinned>[0], true);
+  await hold[Symbol.asyncDispose]();
+  expect(await deletion).toMatchObject({
+    code: 'CHECKPOINT_IN_USE',
+    message: `Checkpoint ${first} is pinned`,
+  });
+  expect(await other.listCheckpoints()).toHaveLength(5);
+});
