@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { cliSandbox } from '../support/cli-sandbox.ts';
+import { BIN, cliSandbox } from '../support/cli-sandbox.ts';
 import { readText, writeFiles } from '../support/files.ts';
 import { openSandbox, type Sandbox, sandbox } from '../support/sandbox.ts';
 import { goBack, take } from '../support/take.ts';
@@ -142,16 +142,13 @@ describe('locks of the shadow repository', () => {
       '--',
       'sh',
       '-c',
-      `unset WAYMARK_RUN; ${process.execPath} ${BIN_IN_SHELL} checkpoints restore ${id} --yes --format json; echo "status $?"`,
+      `unset WAYMARK_RUN; ${process.execPath} ${BIN} checkpoints restore ${id} --yes --format json; echo "status $?"`,
     ]);
     expect(output.stdout).toContain('"RUN_ACTIVE"');
     expect(output.stdout).toContain('status 4');
     expect(place.read('a')).toBe('v2');
   });
 });
-
-const BIN_IN_SHELL =
-  process.env['WAYMARK_TEST_BIN'] ?? path.join(import.meta.dirname, '../../src/cli/bin.ts');
 
 function shadowOf({ home }: Pick<Sandbox, 'home'>): string {
   const projects = path.join(home, 'projects');

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createGit } from '../../src/platform/git-process.ts';
 import { noise } from '../suites/drafts.ts';
-import { cliSandbox } from '../support/cli-sandbox.ts';
+import { BIN, cliSandbox } from '../support/cli-sandbox.ts';
 import { readText, writeFiles } from '../support/files.ts';
 import { openSandbox, sandbox } from '../support/sandbox.ts';
 import { placesOf } from '../support/stored-content.ts';
@@ -120,7 +120,7 @@ describe.each(engines)('secrets, engine %s', (engine) => {
       const place = cliSandbox();
       place.write('a', 'v1');
       place.write('sub/b', 'v1');
-      const waymark = `${process.execPath} ${BIN_IN_SHELL}`;
+      const waymark = `${process.execPath} ${BIN}`;
       const script = [
         `umask ${umask}`,
         `id=$(${waymark} checkpoints create --store ${engine} --format json | sed -n 's/.*"checkpoint_id": "\\([A-Z0-9]*\\)".*/\\1/p' | head -1)`,
@@ -221,6 +221,3 @@ test('SE-06: commands in a workspace’s own file run only once it is trusted, a
   expect(await back()).toContain('not trusted');
   expect(existsSync(marker)).toBe(false);
 });
-
-const BIN_IN_SHELL =
-  process.env['WAYMARK_TEST_BIN'] ?? path.join(import.meta.dirname, '../../src/cli/bin.ts');

@@ -3,6 +3,7 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { spawnCommand } from '../../src/platform/spawn-command.ts';
+import { BIN } from '../support/cli-sandbox.ts';
 import { readText, writeFiles } from '../support/files.ts';
 import { openSandbox, sandbox } from '../support/sandbox.ts';
 
@@ -11,9 +12,8 @@ test('undo() after a run whose process died refuses and names the restore, and t
   writeFiles(place.workspace, { important: 'base' });
   const { workspace } = await openSandbox(place);
   await workspace.run({}, async () => writeFiles(place.workspace, { good: 'work' }));
-  const cli = path.join(path.resolve(import.meta.dirname, '../..'), 'src/cli/bin.ts');
   await spawnCommand({
-    command: { argv: [process.execPath, cli, 'exec', '-q', '--', 'sh', '-c', 'rm important; kill -9 $PPID'] },
+    command: { argv: [process.execPath, BIN, 'exec', '-q', '--', 'sh', '-c', 'rm important; kill -9 $PPID'] },
     cwd: place.workspace,
     env: place.environment,
     stdio: 'ignore',

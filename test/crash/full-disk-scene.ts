@@ -4,6 +4,7 @@ import path from 'node:path';
 import { expect } from 'vitest';
 import { isWaymarkError } from '../../src/index.ts';
 import { spread } from '../support/at-most.ts';
+import { BIN } from '../support/cli-sandbox.ts';
 import { memoryDirectory } from '../support/memory-directory.ts';
 import { isSoak } from '../support/scale.ts';
 import { fillDisk } from '../support/small-disk.ts';
@@ -92,19 +93,15 @@ function expectDone(command: string): void {
 }
 
 function waymark(command: string) {
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    [path.join(import.meta.dirname, '../../src/cli/bin.ts'), ...command.split(' ')],
-    {
-      cwd: root,
-      encoding: 'utf8',
-      env: {
-        PATH: process.env['PATH'],
-        HOME: path.join(directory, 'home'),
-        WAYMARK_HOME: path.join(directory, 'waymark'),
-      },
+  const { status, stdout, stderr } = spawnSync(process.execPath, [BIN, ...command.split(' ')], {
+    cwd: root,
+    encoding: 'utf8',
+    env: {
+      PATH: process.env['PATH'],
+      HOME: path.join(directory, 'home'),
+      WAYMARK_HOME: path.join(directory, 'waymark'),
     },
-  );
+  });
   const error =
     stdout.startsWith('{"error"') || stdout.startsWith('{\n  "error"') ? JSON.parse(stdout).error : undefined;
   return { status, stderr, error };

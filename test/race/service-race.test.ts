@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type EngineName, isWaymarkError, type Workspace } from '../../src/index.ts';
+import { bundleScript } from '../support/bundle-script.ts';
 import { readText, writeFiles } from '../support/files.ts';
 import { type RunningScript, runScript } from '../support/run-script.ts';
 import { openSandbox, type Sandbox, sandbox } from '../support/sandbox.ts';
@@ -14,6 +15,12 @@ vi.setConfig({ testTimeout: scaled(300_000, 0) });
 
 const engines = ['cas', 'git'] as const;
 
+let racer: Awaited<ReturnType<typeof bundleScript>>;
+beforeAll(async () => {
+  racer = await bundleScript(path.join(import.meta.dirname, 'process.ts'));
+});
+afterAll(() => racer[Symbol.dispose]());
+
 interface Racer {
   readonly role: 'create' | 'write' | 'list' | 'prune' | 'reuse' | 'restore';
   readonly engine?: EngineName;
@@ -24,8 +31,7 @@ interface Racer {
 }
 
 function start(place: Sandbox, { role, engine = 'cas', keep, name = role, amount }: Racer): RunningScript {
-  const script = path.join(import.meta.dirname, 'process.ts');
-  const running = runScript(script, role, place.directory, String(keep), engine, name, String(amount));
+  const running = runScript(racer.path, role, place.directory, String(keep), engine, name, String(amount));
   onTestFinished(() => void running.process.kill('SIGKILL'));
   return running;
 }
@@ -88,7 +94,7 @@ describe('captures beside readers and collections', () => {
   test('CL-03 CL-04: four writers, four listers and a pruner at once: not one of them fails', async () => {
     const place = sandbox();
     writeFiles(place.workspace, { 'src/a': 'a' });
-    const amount = scaled(8000, 20_000);
+    const amount = scaled(4000, 20_000);
     const rounds = await race(place, [
       ...numbers(4).map((n) => ({
         role: 'write' as const,
@@ -108,7 +114,7 @@ describe('captures beside readers and collections', () => {
 
   test.each(engines)('CL-06: contents come back while they are collected, engine %s', async (engine) => {
     const place = sandbox();
-    const amount = scaled(5000, 20_000);
+    const amount = scaled(4000, 20_000);
     const [rounds = []] = await race(place, [
       { role: 'reuse', engine, keep: 2, amount },
       { role: 'prune', keep: 2, amount },
@@ -147,7 +153,7 @@ describe('restores beside somebody who works', () => {
       onTestFinished(() => void shuffler.process.kill('SIGKILL'));
       await shuffler.line();
       let changed = 0;
-      const end = performance.now() + scaled(5000, 20_000);
+      const end = performance.now() + scaled(4000, 20_000);
       while (performance.now() < end) changed += (await goBack(workspace, id)).changes.length;
       shuffler.process.stdin?.end();
       const published = Number(await shuffler.output);
