@@ -24,9 +24,11 @@ export interface Scene extends AsyncDisposable {
   firstCheckpoint(engine: Engine): string;
   /** Appends a line, never seen before, to so many small files, spread over the tree and always the same. */
   change(count: number): void;
-  /** A path for something that begins empty. */
+  /**
+   * A path for something that begins empty. It stays until the scene ends: where many files were just removed, ext4 takes up to ten times as long to
+   * create as many, for half a minute, whoever does it.
+   */
   scratch(): string;
-  remove(path: string): void;
   /** Waits until earlier writes are on the disk, so that nobody pays for another's. */
   settle(): void;
 }
@@ -91,7 +93,6 @@ export async function prepareScene(corpus: Corpus, options: SceneOptions): Promi
       }
     },
     scratch: () => join(place, `scratch-${++scratches}`),
-    remove: (path) => rmSync(path, { recursive: true, force: true }),
     settle,
     async [Symbol.asyncDispose]() {
       for (const engine of engines) await close(engine);

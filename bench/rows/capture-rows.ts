@@ -18,20 +18,16 @@ export const CAPTURE_ROWS: readonly Row[] = [
     async ours(scene, engine) {
       const home = scene.scratch();
       scene.settle();
-      const took = await timed(() => createOnCli(scene, engine, home));
-      scene.remove(home);
-      return took;
+      return await timed(() => createOnCli(scene, engine, home));
     },
     async git(scene) {
       const gitDir = scene.scratch();
       const side = createGitSide(gitDir, scene.tree, scene.environment);
       scene.settle();
-      const took = await timed(() => {
+      return await timed(() => {
         side.addAll();
         side.commit();
       });
-      scene.remove(gitDir);
-      return took;
     },
   },
   {

@@ -61,7 +61,6 @@ async function intoEmpty(scene: Scene, restore: (directory: string) => unknown):
   scene.settle();
   const took = await timed(() => restore(directory));
   const { files } = measureTree(directory);
-  scene.remove(directory);
   if (files !== scene.corpus.files) throw new Error(`${files} files arrived, not ${scene.corpus.files}`);
   return took;
 }

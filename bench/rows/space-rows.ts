@@ -6,7 +6,7 @@ import { createGitSide } from '../sides/git-side.ts';
 import { ENGINES, type Row } from './row.ts';
 import { createOnCli } from './shared-work.ts';
 
-const REPORT_MEMORY = join(import.meta.dirname, '..', 'sides', 'report-memory.ts');
+const REPORT_MEMORY = join(import.meta.dirname, '..', 'sides', 'report-memory.mjs');
 
 /** What captures take of disk and memory. Disk is what is allocated, as `du` counts. */
 export const SPACE_ROWS: readonly Row[] = [
@@ -25,7 +25,6 @@ export const SPACE_ROWS: readonly Row[] = [
       const home = scene.scratch();
       createOnCli(scene, engine, home);
       const { allocated } = measureTree(home);
-      scene.remove(home);
       return { value: allocated };
     },
     async git(scene) {
@@ -34,7 +33,6 @@ export const SPACE_ROWS: readonly Row[] = [
       side.addAll();
       side.commit();
       const allocated = side.objectBytes();
-      scene.remove(gitDir);
       return { value: allocated };
     },
   },
@@ -87,7 +85,6 @@ export const SPACE_ROWS: readonly Row[] = [
         BENCH_MEMORY: report,
       });
       const peak = Number(readFileSync(report, 'utf8'));
-      scene.remove(home);
       return { value: peak };
     },
   },
