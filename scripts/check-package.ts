@@ -100,7 +100,7 @@ function checkIn(place: string, tally: Tally): void {
     const threads = join(consumer, 'node_modules', 'waymark', 'dist', 'workers');
     writeFileSync(join(consumer, 'threads.js'), THREADS_START);
     const started = mustRun(process.execPath, ['threads.js', threads], { cwd: consumer, env }).stdout;
-    strictEqual(started, 'read-files.js\nscout.js\n');
+    strictEqual(started, 'read-files.js\nscout.js\nwrite-files.js\n');
   });
   tally.check('package: the library from JavaScript', () => {
     writeFileSync(join(consumer, 'use.js'), LIBRARY_USE);

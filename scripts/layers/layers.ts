@@ -22,7 +22,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   plans: [...CHANGES, 'checkpoints', 'runs'],
   index: LIBRARY,
   cli: [...LIBRARY, 'index'],
-  workers: [...FOUNDATION, 'workspace'],
+  workers: [...FOUNDATION, 'workspace', 'restore'],
 };
 
 /** Stands for the files directly in a folder. */

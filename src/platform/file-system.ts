@@ -28,6 +28,8 @@ export type FsPath = string | Buffer;
  * Errors are Node's own (`code`, `path`).
  */
 export interface FileSystem {
+  /** A hook sees each call, so that all have to be made through this object. */
+  readonly isWatched: boolean;
   /**
    * Opens for writing. `exclusive`: creates, or fails with EEXIST; the file gets exactly `mode` under any umask. Otherwise an existing file is
    * emptied and keeps its mode. Never follows a symlink at `path`. Mode default 0600.

@@ -28,11 +28,13 @@ const O_PATH = 0o10000000;
  *
  * `utimes` is exact to 119 ns (see {@link nearestSeconds}).
  */
-export function createFileSystem(hook: StepHook = () => {}): FileSystem {
+export function createFileSystem(given?: StepHook): FileSystem {
+  const hook = given ?? (() => {});
   const openPaths = new Map<number, string>();
   const nameOf = (fd: number) => openPaths.get(fd) ?? `fd ${fd}`;
 
   return {
+    isWatched: given !== undefined,
     openWrite(path, { exclusive, mode = 0o600 }) {
       hook('open', textOf(path));
       const flags =

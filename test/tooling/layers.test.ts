@@ -42,7 +42,7 @@ describe('check-layers', () => {
       step.map((layer) => [layer, steps.slice(0, at).flat().toSorted()] as const),
     );
     const known = names.map((layer) => [layer, [...(LAYERS[layer] ?? [])].sort()] as const);
-    const workers = ['workers', ['domain', 'platform', 'workspace']] as const;
+    const workers = ['workers', ['domain', 'platform', 'restore', 'workspace']] as const;
     expect(Object.fromEntries(known)).toEqual(Object.fromEntries([...expected, workers]));
   });
 

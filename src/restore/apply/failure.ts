@@ -7,6 +7,10 @@ export function failure(code: string, message: string): NodeJS.ErrnoException {
   return Object.assign(new Error(`${code}: ${message}`), { code });
 }
 
+export function corruptContent(hash: string): WaymarkError {
+  return new WaymarkError('OBJECT_CORRUPT', `Blob ${hash} does not hold the content that its name says`);
+}
+
 /** The code of a failed system call, or undefined for any other error. */
 export function codeOf(error: unknown): string | undefined {
   const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;

@@ -1,4 +1,5 @@
-import { lstatSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, lstatSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { drawTree, THEN } from '../../../test/support/restore-scene.ts';
 import { type Blobs, contentOf, scanView, viewOf } from '../../../test/support/snapshot-views.ts';
@@ -7,7 +8,10 @@ import { treeListing } from '../../../test/support/tree-listing.ts';
 import type { RelPath } from '../../domain/rel-path.ts';
 import type { Skip, SnapshotView } from '../../domain/snapshot.ts';
 import { createFileSystem } from '../../platform/node-file-system.ts';
+import { FileBatch } from './file-batch.ts';
 import { entriesToWrite, type MaterializeInput, materialize } from './materialize.ts';
+import { openTree } from './workspace-tree.ts';
+import { writeInParallel } from './write-in-parallel.ts';
 
 let base: string;
 let blobs: Blobs;
@@ -93,5 +97,77 @@ describe('materialize()', () => {
     const view = viewOf([['.env', { kind: 'observed', reason: 'secret', what: 'file', size: 1 }]]);
     expect(await write(view, 'x')).toEqual([]);
     expect(treeListing(`${base}/x`)).toEqual([]);
+  });
+});
+
+describe('materialize() on several threads', () => {
+  const many = () =>
+    Object.fromEntries(
+      Array.from({ length: 1200 }, (_, n) => [`d${n % 40}/e${n % 7}/f${n}`, `content ${n}`]),
+    );
+
+  test.each([0, 1, 3])('writes with %i other threads what one writes', async (threads) => {
+    drawTree(`${base}/w`, { ...THEN, ...many() });
+    const view = scanView(`${base}/w`, blobs);
+    expect(await write(view, 'x', { threads })).toEqual([]);
+    expect(treeListing(`${base}/x`)).toEqual(treeListing(`${base}/w`));
+  });
+
+  test('keeps mtimes and modes', async () => {
+    drawTree(`${base}/w`, many());
+    chmodSync(`${base}/w/d1/e1/f1`, 0o4711);
+    const view = scanView(`${base}/w`, blobs);
+    await write(view, 'x', { threads: 2, preserveMtime: true });
+    for (const path of ['d1/e1/f1', 'd39/e2/f1199']) {
+      const [then, now] = ['w', 'x'].map((tree) => lstatSync(`${base}/${tree}/${path}`));
+      expect(now?.mtimeMs).toBeCloseTo(then?.mtimeMs ?? 0, 2);
+      expect(now?.mode).toBe(then?.mode);
+    }
+  });
+
+  test('CR-08: refuses wrong content; what is there by then is whole', async () => {
+    drawTree(`${base}/w`, many());
+    const view = scanView(`${base}/w`, blobs);
+    const hash = [...blobs.keys()][700];
+    const content: MaterializeInput['content'] = (asked) =>
+      asked === hash ? [Buffer.from('x'.repeat(blobs.get(asked)?.length ?? 0))] : contentOf(blobs)(asked);
+    await expect(write(view, 'x', { threads: 2, content })).rejects.toMatchObject({ code: 'OBJECT_CORRUPT' });
+    const [wanted, found] = [treeListing(`${base}/w`), treeListing(`${base}/x`)];
+    const files = found.filter((line) => line.includes(' file '));
+    expect(files.length).toBeGreaterThan(0);
+    expect(files.filter((line) => !wanted.includes(line))).toEqual([]);
+  });
+
+  test('reports what is in the way, and writes the rest', async () => {
+    drawTree(`${base}/w`, many());
+    const view = scanView(`${base}/w`, blobs);
+    const content: MaterializeInput['content'] = (asked) => {
+      // The name of the file that comes next is taken as soon as its directory is there.
+      for (const at of ['d5/e5/f5', 'd6/e6/f6'])
+        if (existsSync(dirname(`${base}/x/${at}`))) mkdirSync(`${base}/x/${at}`, { recursive: true });
+      return contentOf(blobs)(asked);
+    };
+    const skips = await write(view, 'x', { threads: 2, content });
+    expect(skips.map(({ path, reason }) => `${path} ${reason}`)).toEqual([
+      'd5/e5/f5 changed',
+      'd6/e6/f6 changed',
+    ]);
+    expect(treeListing(`${base}/x`)).toHaveLength(treeListing(`${base}/w`).length);
+  });
+
+  test('a thread that can’t start leaves its files to this one', async () => {
+    drawTree(`${base}/w`, { a: 'a', b: 'b' });
+    const view = scanView(`${base}/w`, blobs);
+    mkdirSync(`${base}/x`);
+    using tree = openTree(`${base}/x`);
+    await using writing = writeInParallel(tree, fs, 2, 'no-such-entry');
+    const batch = new FileBatch(`${base}/x`, false);
+    for (const [path, node] of view.nodes()) {
+      if (node.kind === 'file') await batch.add(path, node, contentOf(blobs));
+    }
+    for (let round = 0; round < 5; round += 1) writing.write(batch.order());
+    const failures = await writing.finish();
+    expect(treeListing(`${base}/x`)).toEqual(treeListing(`${base}/w`));
+    expect(failures.every(({ code }) => code === 'EEXIST')).toBe(true);
   });
 });

@@ -15,16 +15,20 @@ import {
   type FileEntry,
   isStored,
   type Skip,
+  type SkipReason,
   type SnapshotView,
 } from '../../domain/snapshot.ts';
 import type { FileSystem } from '../../platform/file-system.ts';
 import { compileSelection } from '../plan/match-selection.ts';
 import type { Selection } from '../plan/restore-plan.ts';
 import type { ContentSource } from './apply-run.ts';
-import { skipReasonOf } from './failure.ts';
+import { failure, skipReasonOf } from './failure.ts';
+import { FileBatch, MOST_BYTES } from './file-batch.ts';
 import { pourContent } from './pour-content.ts';
 import { modeOfNewFile, placeIn } from './set-id.ts';
 import { openTree, type WorkspaceTree } from './workspace-tree.ts';
+import { closeNewFile, openNewFile } from './write-batch.ts';
+import { spareThreads, writeInParallel } from './write-in-parallel.ts';
 
 export interface MaterializeInput {
   readonly view: SnapshotView;
@@ -37,7 +41,9 @@ export interface MaterializeInput {
   readonly content: ContentSource;
   readonly fs: FileSystem;
   readonly preserveMtime?: boolean;
-  readonly onProgress?: (written: number) => void;
+  readonly onProgress?: (done: number) => void;
+  /** to write on, beside this one; default: one less than there are cores where that is worth it */
+  readonly threads?: number;
 }
 
 export type EntryToWrite = readonly [RelPath, Entry];
@@ -58,9 +64,10 @@ export function entriesToWrite(view: SnapshotView, { paths }: Selection): readon
 }
 
 /**
- * Writes entries of a snapshot into a missing or empty directory, with the directories above them: content, modes, links.
+ * Writes entries of a snapshot into a missing or empty directory, with the directories above them: content, modes, links. Many files are written on
+ * all cores.
  *
- * @returns what could not be written
+ * @returns what could not be written, in path order
  * @throws WaymarkError `TARGET_NOT_EMPTY` before anything is written; `NO_SPACE`, `IO_ERROR`, `OBJECT_MISSING`, `OBJECT_CORRUPT` half way:
  * what is there by then is whole, and nothing else was touched
  */
@@ -68,45 +75,75 @@ export async function materialize(input: MaterializeInput): Promise<readonly Ski
   const { view, entries, fs, into } = input;
   prepareDirectory(fs, into);
   using tree = openTree(into);
-  const skips: Skip[] = [];
+  await using writing = writeInParallel(tree, fs, input.threads ?? threadsFor(fs, entries.length));
+  const skips = new Map<RelPath, Skip>();
   const directories = new Map<RelPath, DirectoryEntry>();
-  let written = 0;
-  let directory: RelPath | '' = '';
-  const requireDirectory = (path: RelPath | ''): void => {
+  const skip = (path: RelPath, reason: SkipReason, detail: string): void =>
+    void skips.set(path, { path, reason, detail });
+  const requireDirectory = (path: RelPath | '', known?: DirectoryEntry): void => {
     if (path === '' || directories.has(path)) return;
     requireDirectory(parentOf(path));
-    const node = view.get(path);
+    const node = known ?? view.get(path);
     fs.mkdir(tree.locate(path), 0o700);
     directories.set(path, node?.kind === 'directory' ? node : PLAIN_DIRECTORY);
   };
+  let batch = new FileBatch(into, input.preserveMtime === true);
+  const flush = (): void => {
+    if (batch.count > 0) writing.write(batch.order());
+    batch = new FileBatch(into, input.preserveMtime === true);
+  };
+  const writeFile = async (path: RelPath, entry: FileEntry): Promise<void> => {
+    if (entry.size > MOST_BYTES) {
+      await writeLarge(input, tree, path, entry);
+      return;
+    }
+    if (!batch.hasRoomFor(entry)) flush();
+    await batch.add(path, entry, input.content);
+  };
 
+  let done = 0;
   for (const [path, entry] of entries) {
     try {
-      if (parentOf(path) !== directory) tree.lookAgain();
-      directory = parentOf(path);
-      requireDirectory(entry.kind === 'directory' ? path : parentOf(path));
+      if (done % ENTRIES_BETWEEN_LOOKS === 0) tree.lookAgain();
+      if (entry.kind === 'directory') requireDirectory(path, entry);
+      else requireDirectory(parentOf(path));
       if (entry.kind === 'file') {
         const mode = modeOfNewFile(entry.mode, placeIn(input.origin, path));
-        await writeFile(input, tree, path, { ...entry, mode });
         if (mode !== entry.mode)
-          skips.push({
-            path,
-            reason: 'blocked',
-            detail: 'Written without set-user-ID and set-group-ID; whose it was is not known',
-          });
+          skip(path, 'blocked', 'Written without set-user-ID and set-group-ID; whose it was is not known');
+        await writeFile(path, { ...entry, mode });
       } else if (entry.kind === 'symlink') fs.symlink(entry.target, tree.locate(path));
-      written += 1;
     } catch (error) {
-      skips.push({ path, reason: skipReasonOf(error, path), detail: (error as Error).message });
+      skip(path, skipReasonOf(error, path), (error as Error).message);
     }
-    input.onProgress?.(written);
+    done += 1;
+    input.onProgress?.(done);
   }
+  flush();
+  for (const { path, code, message } of await writing.finish()) {
+    skip(path, skipReasonOf(failure(code, message), path), message);
+  }
+  tree.lookAgain();
   for (const [path, { mode }] of [...directories].sort(([a], [b]) => comparePaths(b, a))) {
     fs.chmod(tree.locate(path), mode);
   }
   fs.fsyncDirectory(tree.directory(''));
-  return skips;
+  return [...skips.values()].sort((a, b) => comparePaths(a.path, b.path));
 }
+
+/** Files from which on threads are worth their start. */
+const WORTH_A_THREAD = 1500;
+
+/** Whoever watches each call has to see it. */
+function threadsFor(fs: FileSystem, entries: number): number {
+  return fs.isWatched || entries < WORTH_A_THREAD ? 0 : spareThreads();
+}
+
+/**
+ * Nobody has anything in the new directories yet; each is held by a handle, and no link is followed. Whoever moves one away meanwhile gets, and is told
+ * nothing of, at most so many entries in it.
+ */
+const ENTRIES_BETWEEN_LOOKS = 64;
 
 const PLAIN_DIRECTORY: DirectoryEntry = {
   kind: 'directory',
@@ -127,23 +164,19 @@ function prepareDirectory(fs: FileSystem, into: string): void {
   }
 }
 
-async function writeFile(
+async function writeLarge(
   { fs, content, preserveMtime }: MaterializeInput,
   tree: WorkspaceTree,
   path: RelPath,
   entry: FileEntry,
 ): Promise<void> {
-  const { mode, mtimeNs } = entry;
-  const fd = fs.openWrite(tree.locate(path), { exclusive: true, mode: mode & 0o777 });
+  const fd = openNewFile(fs, tree, path, entry.mode);
   let whole = false;
   try {
     await pourContent(fs, fd, entry, content);
-    // the opening gives all other bits
-    if (mode > 0o777) fs.fchmod(fd, mode);
     whole = true;
   } finally {
-    fs.close(fd);
-    if (!whole) fs.unlink(tree.locate(path));
+    closeNewFile(fs, tree, path, fd, whole);
   }
-  if (preserveMtime === true) fs.utimes(tree.locate(path), mtimeNs, mtimeNs);
+  if (preserveMtime === true) fs.utimes(tree.locate(path), entry.mtimeNs, entry.mtimeNs);
 }

@@ -1,8 +1,8 @@
 import { createHash, hash as hashOnce } from 'node:crypto';
-import { WaymarkError } from '../../domain/errors.ts';
 import type { FileEntry } from '../../domain/snapshot.ts';
 import type { FileSystem } from '../../platform/file-system.ts';
 import type { ContentSource } from './apply-run.ts';
+import { corruptContent } from './failure.ts';
 
 /**
  * Writes a blob to an open file and checks on the way that it is what its name says.
@@ -31,6 +31,6 @@ export async function pourContent(
   else for await (const piece of pieces) pour(piece);
   const found = digest?.digest('hex') ?? hashOnce('sha256', first ?? Buffer.alloc(0), 'hex');
   if (found !== hash || written !== size) {
-    throw new WaymarkError('OBJECT_CORRUPT', `Blob ${hash} does not hold the content that its name says`);
+    throw corruptContent(hash);
   }
 }
