@@ -56,6 +56,7 @@ export async function openHome(options: OpenOptions): Promise<OpenHome> {
     scouts,
     ids: createIds(clock),
     currentRun: environment['WAYMARK_RUN'] || undefined,
+    enclosingRuns: environment['WAYMARK_ENCLOSING_RUNS']?.split(' ').filter((id) => id !== '') ?? [],
     currentSession: environment['WAYMARK_SESSION'] || undefined,
     store: stores.store,
     existingStores: stores.existing,

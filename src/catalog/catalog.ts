@@ -89,6 +89,8 @@ export interface Catalog extends Disposable {
     ids: readonly CheckpointId[],
     options?: { readonly evenPinned?: boolean },
   ): ReadonlySet<CheckpointId>;
+  /** Makes marked ones committed again. */
+  unmarkDeleting(ids: readonly CheckpointId[]): void;
   removeCheckpoint(id: CheckpointId): void;
 
   checkpoint(id: CheckpointId): Checkpoint | undefined;
@@ -119,7 +121,8 @@ export interface Catalog extends Disposable {
 
   /** Known by id and workspace: worktrees of two repositories may have one name. */
   saveOpenRun(run: OpenRun): void;
-  removeOpenRun(run: Pick<OpenRun, 'id' | 'dirHash'>): void;
+  /** Takes exactly this claim away, not one that another process made for the same run since. */
+  removeOpenRun(run: Pick<OpenRun, 'id' | 'dirHash' | 'pid' | 'since'>): void;
   openRuns(): readonly OpenRun[];
 
   /** Small facts by key (`retention-paused`, a session's `too_many_files`). */

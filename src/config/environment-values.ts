@@ -6,6 +6,7 @@ const OTHER_VARIABLES: ReadonlySet<string> = new Set([
   'WAYMARK_HOME',
   'WAYMARK_SESSION',
   'WAYMARK_RUN',
+  'WAYMARK_ENCLOSING_RUNS',
   'WAYMARK_DEBUG',
 ]);
 

@@ -5,8 +5,8 @@ import type { RetentionSubject } from './retention.ts';
 /** What retention must never drop, whatever the policy says. */
 export interface KeepInput {
   /**
-   * In any order; of each workspace the newest {@link KEPT_OPERATIONS} count. Steps of plans do not: they would crowd out the runs, and their
-   * plan's own policy governs them.
+   * Newest first, as they were recorded, whatever the clock did; of each workspace the newest {@link KEPT_OPERATIONS} count. Steps of plans do not:
+   * they would crowd out the runs, and their plan's own policy governs them.
    */
   readonly operations: readonly Pick<Operation, 'id' | 'kind' | 'dirHash' | 'before' | 'after'>[];
   /** `run_start` checkpoints of open runs */
@@ -39,11 +39,8 @@ export function alwaysKept(
   return kept;
 }
 
-/** Operation ids are ULIDs: the greatest are the newest. */
-function* newestOperations<T extends Pick<Operation, 'id' | 'kind' | 'dirHash'>>(operations: readonly T[]) {
+function* newestOperations<T extends Pick<Operation, 'kind' | 'dirHash'>>(operations: readonly T[]) {
   const counted = operations.filter(({ kind }) => kind !== 'step');
   const byWorkspace = Map.groupBy(counted, ({ dirHash }) => dirHash);
-  for (const own of byWorkspace.values()) {
-    yield* own.toSorted((a, b) => (a.id < b.id ? 1 : a.id > b.id ? -1 : 0)).slice(0, KEPT_OPERATIONS);
-  }
+  for (const own of byWorkspace.values()) yield* own.slice(0, KEPT_OPERATIONS);
 }

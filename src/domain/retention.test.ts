@@ -97,7 +97,7 @@ describe('decideRetention()', () => {
         ...operation(20 + at, `s/${at + 20}`, null),
         kind: 'step' as const,
       })),
-    ];
+    ].toReversed();
     const decisions = decide(checkpoints, {
       operations,
       openRunStarts: new Set(['s/2' as CheckpointId]),

@@ -72,8 +72,9 @@ export async function openRunRecord(
     using _hold = await lockWorkspace(locks, identity.path, 'shared', 30_000);
     refuseWithJournal(context);
     catalog.saveWorkspace(identity);
-    catalog.openOperation(operation);
+    // The claim first: without its operation it is swept, an operation without a claim would stay open.
     catalog.saveOpenRun({ ...claim, runStart: null });
+    catalog.openOperation(operation);
   } catch (error) {
     lock?.[Symbol.dispose]();
     throw error;

@@ -35,6 +35,7 @@ export async function run<T>(
   const context: WorkspaceContext = {
     ...outer,
     currentRun: runId,
+    enclosingRuns: enclosingRunsOf(outer, runId),
     // What the command does to waymark.toml meanwhile decides nothing about its own run.
     settings: (workspace) => (workspace === outer.identity.path ? settings : outer.settings(workspace)),
     warn: (message) => void warnings.push(message),
@@ -58,7 +59,13 @@ export async function run<T>(
         operationId: record.operationId,
         before,
         warnings: [...warnings],
-        env: { WAYMARK_SESSION: session.id, WAYMARK_RUN: runId },
+        env: {
+          WAYMARK_SESSION: session.id,
+          WAYMARK_RUN: runId,
+          ...(context.enclosingRuns?.length
+            ? { WAYMARK_ENCLOSING_RUNS: context.enclosingRuns.join(' ') }
+            : {}),
+        },
         checkpoint: (more = {}) => take(more),
         interrupted: () => {
           status = 'interrupted';
@@ -89,6 +96,15 @@ export async function run<T>(
     endFailed(context, record, before);
     throw error;
   }
+}
+
+function enclosingRunsOf(
+  { currentRun, enclosingRuns = [] }: WorkspaceContext,
+  runId: RunId,
+): readonly string[] {
+  const around =
+    currentRun === undefined || currentRun === runId ? enclosingRuns : [...enclosingRuns, currentRun];
+  return [...new Set(around)];
 }
 
 /** What failed is what gets reported; an operation left open is ended by the next sweep. */

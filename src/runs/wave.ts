@@ -19,7 +19,14 @@ export async function wave<T>(
   const { catalog, clock, identity, locks } = context;
   const id = `wave-${context.ids.ulid().toLowerCase()}` as RunId;
   await refuseDuringWave(context, identity.path, options.waitMs ?? 0);
-  const claim = { id, kind: 'wave' as const, dirHash: identity.dirHash, path: identity.path };
+  const claim = {
+    id,
+    kind: 'wave' as const,
+    dirHash: identity.dirHash,
+    path: identity.path,
+    pid: process.pid,
+    since: isoTime(clock.now()),
+  };
   using _lock = locks.tryAcquire(claimLock(claim), 'exclusive');
   {
     using _hold = await lockWorkspace(locks, identity.path, 'exclusive', options.waitMs ?? 10_000);
@@ -30,9 +37,7 @@ export async function wave<T>(
       ...claim,
       sessionId: context.currentSession === undefined ? null : parseSessionId(context.currentSession),
       operationId: null,
-      pid: process.pid,
       label: options.label ?? 'wave',
-      since: isoTime(clock.now()),
       runStart: null,
     });
   }

@@ -48,7 +48,7 @@ export async function appliedStates(
 ): Promise<AppliedStates> {
   const applied = new Map<RelPath, Applied>();
   const all = checkout.catalog.operations({ dirHash: checkout.identity.dirHash });
-  const undone = takenBack(checkout, all);
+  const { wholly: undone } = takenBack(checkout, all);
   const results = checkout.catalog
     .checkpoints({ dirHash: worktree.identity.dirHash, runId })
     .filter(({ metadata }) => metadata.reason === RESULT_REASON);

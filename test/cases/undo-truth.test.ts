@@ -132,3 +132,50 @@ test('undo() takes a run inside another of its session for a part of it', async 
   const { warnings } = await workspace.undo({ operation: outer.operation.id, dryRun: true });
   expect(warnings).toEqual([]);
 });
+
+test('undo() of a part is told from undo() of the whole: the rest can be taken back, and no other run is', async () => {
+  const place = sandbox();
+  const { workspace } = await openSandbox(place);
+  writeFiles(place.workspace, { x: '0', y: '0', older: '0' });
+  await workspace.run({}, async () => writeFiles(place.workspace, { older: '1' }));
+  const { operation } = await workspace.run({}, async () => writeFiles(place.workspace, { x: '1', y: '1' }));
+  writeFiles(place.workspace, { y: 'by hand' });
+  const part = await workspace.undo({ confirm: 'always' });
+  expect(part.messages.join()).toContain(`waymark undo ${operation.id} --force takes it back too`);
+  await workspace.undo({ confirm: 'always', force: true });
+  expect([readText(place.workspace, 'y'), readText(place.workspace, 'older')]).toEqual(['0', '1']);
+  await expect(workspace.undo({ operation: operation.id, confirm: 'always' })).rejects.toMatchObject({
+    code: 'NOTHING_TO_UNDO',
+  });
+  await workspace.undo({ confirm: 'always' });
+  expect(readText(place.workspace, 'older')).toBe('0');
+});
+
+test('undo() of some paths leaves the others to another undo()', async () => {
+  const place = sandbox();
+  const { workspace } = await openSandbox(place);
+  writeFiles(place.workspace, { x: '0', y: '0' });
+  const { operation } = await workspace.run({}, async () => writeFiles(place.workspace, { x: '1', y: '1' }));
+  await workspace.undo({ operation: operation.id, paths: ['x'], confirm: 'always' });
+  await workspace.undo({ operation: operation.id, confirm: 'always' });
+  expect([readText(place.workspace, 'x'), readText(place.workspace, 'y')]).toEqual(['0', '0']);
+});
+
+test('undo() of a session notes what it took back although a run of it ended while it was decided', async () => {
+  const place = sandbox();
+  const { workspace } = await openSandbox(place);
+  const { workspace: other } = await openSandbox(place);
+  writeFiles(place.workspace, { a: '0', b: '0' });
+  await workspace.run({ session: 'S' }, async () => writeFiles(place.workspace, { a: '1' }));
+  const undoing = workspace.undo({
+    session: 'S',
+    confirm: async () => {
+      await other.run({ session: 'S' }, async () => writeFiles(place.workspace, { b: '1' }));
+      return true;
+    },
+  });
+  await expect(undoing).rejects.toMatchObject({ code: 'PLAN_STALE' });
+  await workspace.undo({ session: 'S', confirm: 'always' });
+  expect([readText(place.workspace, 'a'), readText(place.workspace, 'b')]).toEqual(['0', '0']);
+  await expect(workspace.undo({ confirm: 'always' })).rejects.toMatchObject({ code: 'NOTHING_TO_UNDO' });
+});

@@ -55,6 +55,16 @@ describe('waymark exec', () => {
     expect((await place.run(['exec', '-q', '--', 'true'])).stderr).toBe('');
   });
 
+  test('inside a run that is inside a run, a restore is allowed', async () => {
+    const place = cliSandbox();
+    place.write('a', '1');
+    const id = (await place.ok(['checkpoints', 'create', '--format', 'plain'])).trim();
+    const waymark = `${process.execPath} ${BIN}`;
+    const inner = `echo 2 > a; ${waymark} checkpoints restore ${id} --yes`;
+    await place.ok(['exec', '--', 'sh', '-c', `${waymark} exec -- sh -c '${inner}'`]);
+    expect(place.read('a')).toBe('1');
+  });
+
   test('does not say that nothing changed where what changed is not held', async () => {
     const place = cliSandbox();
     const { stderr } = await place.run(['exec', '--', 'sh', '-c', 'head -c 9000000 /dev/zero > big']);

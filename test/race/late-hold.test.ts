@@ -1,7 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import type { DirHash, RunId } from '../../src/domain/ids.ts';
 import type { WorkspaceIdentity } from '../../src/domain/workspace.ts';
 import { openHome } from '../../src/open-home.ts';
+import type { StepHook } from '../../src/platform/file-system.ts';
 import { writeFiles } from '../support/files.ts';
 import { openSandbox, type Sandbox, sandbox } from '../support/sandbox.ts';
 import { take } from '../support/take.ts';
@@ -70,6 +72,64 @@ test('purge: what was captured while the person decided is purged, too', async (
     expect(entries.flatMap(([path, { kind }]) => (path === 'token' ? [kind] : []))).toEqual(['observed']);
   }
   expect((await workspace.verify()).problems).toEqual([]);
+});
+
+test('restore and capture: another directory that took the workspace’s place while they waited is left alone', async () => {
+  const place = sandbox();
+  writeFiles(place.workspace, { mine: 'v1' });
+  const { workspace } = await openSandbox(place);
+  const id = await take(workspace);
+  writeFiles(place.workspace, { mine: 'v2' });
+  renameSync(place.workspace, `${place.directory}/moved`);
+  mkdirSync(place.workspace);
+  writeFiles(place.workspace, { theirs: 'another project' });
+  const code = 'WORKSPACE_MISMATCH';
+  await expect(workspace.restore({ checkpoint: id, confirm: 'always' })).rejects.toMatchObject({ code });
+  await expect(take(workspace)).rejects.toMatchObject({ code });
+  expect(readdirSync(place.workspace)).toEqual(['theirs']);
+});
+
+test('deleting: the target of a restore that begins meanwhile stays, or the restore does nothing', async () => {
+  const place = sandbox();
+  const { workspace } = await openSandbox(place);
+  writeFiles(place.workspace, { a: 'v1' });
+  const id = await take(workspace);
+  const deletions: Promise<unknown>[] = [];
+  const others = (await openSandbox(place)).workspace;
+  const deleteMeanwhile: StepHook = (call, target) => {
+    if (call === 'commit' && target === 'open operation') {
+      deletions.push(others.deleteCheckpoint(id, { force: true }).catch((error: unknown) => error));
+    }
+  };
+  const { workspace: restoring } = await openSandbox(place, { stepHook: deleteMeanwhile });
+  writeFiles(place.workspace, { a: 'v2' });
+  const restored = await restoring
+    .restore({ checkpoint: id, confirm: 'always' })
+    .catch((error: unknown) => error);
+  await Promise.all(deletions);
+  expect(deletions.length).toBe(1);
+  const now = readFileSync(`${place.workspace}/a`, 'utf8');
+  const isFailed = restored instanceof Error;
+  expect([now, isFailed]).toEqual(isFailed ? ['v2', true] : ['v1', false]);
+  expect((await workspace.verify()).problems).toEqual([]);
+});
+
+test('sweep: the claim of a run that goes on again stays', async () => {
+  const place = sandbox();
+  await using home = await openHome(place.options);
+  const claim = {
+    id: 'exec-1' as RunId,
+    kind: 'run' as const,
+    dirHash: '0123456789abcdef' as DirHash,
+    path: place.workspace,
+  };
+  const rest = { sessionId: null, operationId: null, label: 'x', runStart: null };
+  const dead = { ...claim, ...rest, pid: 1, since: '2026-12-01T00:00:00.000Z' };
+  const live = { ...claim, ...rest, pid: 2, since: '2026-12-01T00:00:01.000Z' };
+  home.catalog.saveOpenRun(dead);
+  home.catalog.saveOpenRun(live);
+  home.catalog.removeOpenRun(dead);
+  expect(home.catalog.openRuns()).toEqual([live]);
 });
 
 test('deleting: one that is pinned while the deletion waits stays, and that is said', async () => {

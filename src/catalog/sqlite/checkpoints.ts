@@ -67,6 +67,14 @@ export function checkpointTable(database: Database) {
       );
     },
 
+    unmarkDeleting(ids: readonly CheckpointId[]): void {
+      if (ids.length === 0) return;
+      const unmark = `UPDATE checkpoint_metadata SET state = 'committed' WHERE checkpoint_id = ? AND state = 'deleting'`;
+      database.transaction('unmark deleting', () => {
+        for (const id of ids) database.run(unmark, id);
+      });
+    },
+
     removeCheckpoint(id: CheckpointId): void {
       database.transaction('remove checkpoint', () => {
         database.run('DELETE FROM checkpoint_metadata WHERE checkpoint_id = ?', id);

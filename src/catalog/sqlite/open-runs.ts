@@ -15,9 +15,16 @@ export function openRunTable(database: Database) {
       });
     },
 
-    removeOpenRun({ id, dirHash }: Pick<OpenRun, 'id' | 'dirHash'>): void {
+    removeOpenRun({ id, dirHash, pid, since }: Pick<OpenRun, 'id' | 'dirHash' | 'pid' | 'since'>): void {
       database.transaction('remove open run', () => {
-        database.run('DELETE FROM open_run WHERE run_id = ? AND dir_hash = ?', id, dirHash);
+        database.run(
+          `DELETE FROM open_run WHERE run_id = ? AND dir_hash = ?
+           AND json_extract(record, '$.pid') = ? AND json_extract(record, '$.since') = ?`,
+          id,
+          dirHash,
+          pid,
+          since,
+        );
       });
     },
 

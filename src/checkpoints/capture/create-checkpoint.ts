@@ -12,6 +12,7 @@ import { startOfSession } from '../sessions/start-of-session.ts';
 import { refuseDuringWave } from '../workspace/claims.ts';
 import type { WorkspaceContext } from '../workspace/home-context.ts';
 import { liveScope } from '../workspace/live-scope.ts';
+import { requireRoot } from '../workspace/require-root.ts';
 import { lockWorkspace } from '../workspace/workspace-lock.ts';
 import { capture } from './capture.ts';
 import type { CheckpointOrigin } from './commit-checkpoint.ts';
@@ -89,6 +90,7 @@ async function underHolds<T>(
   body: () => Promise<T>,
 ): Promise<T> {
   using _workspace = await lockWorkspace(context.locks, context.identity.path, 'shared', PATIENCE_MS);
+  requireRoot(context);
   await refuseDuringWave(context, context.identity.path, 0);
   if (hasJournal(context.layout, context.identity.dirHash)) {
     context.warn(

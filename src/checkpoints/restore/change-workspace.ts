@@ -15,6 +15,7 @@ import { useSession } from '../sessions/session.ts';
 import { refuseDuringRun } from '../workspace/claims.ts';
 import type { WorkspaceContext } from '../workspace/home-context.ts';
 import { refuseWithJournal } from '../workspace/refuse-with-journal.ts';
+import { requireRoot } from '../workspace/require-root.ts';
 import { lockWorkspace } from '../workspace/workspace-lock.ts';
 import { executePlan } from './execute-plan.ts';
 import { preflight } from './preflight.ts';
@@ -37,6 +38,8 @@ export interface WorkspaceChange {
   /** Plans against the workspace as it is; called under holds, perhaps twice. */
   readonly prepare: () => Promise<Prepared>;
   readonly preview: (plan: RestorePlan) => Promise<Preview>;
+  /** Told the operation once it is recorded, before anything changes. */
+  readonly onOpened?: (operation: OperationId) => void;
   readonly options: ChangeOptions;
 }
 
@@ -140,6 +143,7 @@ async function underHolds<T>(
   const root = context.identity.path;
   await refuseDuringRun(context, root, waitMs);
   using _workspace = await lockWorkspace(context.locks, root, mode, Math.max(waitMs, PATIENCE_MS));
+  requireRoot(context);
   await refuseDuringRun(context, root, 0);
   refuseWithJournal(context);
   await using _store = await store.hold('shared', PATIENCE_MS);
@@ -170,6 +174,7 @@ function openOperation(
     skippedCount: 0,
   };
   context.catalog.openOperation(operation);
+  change.onOpened?.(operation.id);
   return operation;
 }
 

@@ -1,4 +1,5 @@
 import type { Checkpoint } from '../../domain/checkpoint.ts';
+import { WaymarkError } from '../../domain/errors.ts';
 import type { Operation } from '../../domain/operation.ts';
 import { quotePath } from '../../domain/rel-path.ts';
 import type { Skip } from '../../domain/snapshot.ts';
@@ -29,7 +30,7 @@ export interface ExecutionOutcome {
  * Executes a plan whose safety checkpoint is committed and whose operation is open: journal, changes, end of the journal, end of the operation.
  * Stopped anywhere, the journal says what is to be done. Call under an exclusive hold on the workspace and a shared one on the store.
  *
- * @throws WaymarkError `NO_SPACE`, `IO_ERROR`…: the restore stopped half way and is to be recovered
+ * @throws WaymarkError `CHECKPOINT_NOT_FOUND` before anything is changed; `NO_SPACE`, `IO_ERROR`…: the restore stopped half way and is to be recovered
  */
 export async function executePlan(
   context: WorkspaceContext,
@@ -49,6 +50,14 @@ export async function executePlan(
     preserveMtime,
     actions: plan.actions,
   });
+  if (target !== undefined && context.catalog.checkpoint(target.id) === undefined) {
+    closeJournal(fs, layout, identity.dirHash);
+    throw new WaymarkError(
+      'CHECKPOINT_NOT_FOUND',
+      `Checkpoint ${target.id} was deleted meanwhile; nothing was changed`,
+      { hint: 'See: waymark checkpoints list' },
+    );
+  }
   const result = await applyRestore({
     root: identity.path,
     plan,

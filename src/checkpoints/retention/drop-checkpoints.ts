@@ -1,7 +1,7 @@
 import type { Checkpoint } from '../../domain/checkpoint.ts';
 import type { HomeContext } from '../workspace/home-context.ts';
 import { noteDropped } from './collect.ts';
-import { inUse } from './keep-input.ts';
+import { inUse, isAwaited } from './keep-input.ts';
 
 /**
  * Takes checkpoints out of the records: marked `deleting`, manifest or ref removed, row removed. Their content goes with the next collection.
@@ -15,9 +15,17 @@ export async function dropCheckpoints(
 ): Promise<readonly Checkpoint[]> {
   if (checkpoints.length === 0) return [];
   const used = inUse(context);
-  const free = checkpoints.map(({ id }) => id).filter((id) => !used.has(id));
-  const marked = context.catalog.markDeleting(free, options);
-  const dropped = checkpoints.filter(({ id }) => marked.has(id));
+  const free = checkpoints.filter(
+    (checkpoint) => !used.has(checkpoint.id) && !isAwaited(context, checkpoint),
+  );
+  const marked = context.catalog.markDeleting(
+    free.map(({ id }) => id),
+    options,
+  );
+  // Whoever begins to use one looks at its row afterwards: one of the two sees the other.
+  const since = inUse(context);
+  context.catalog.unmarkDeleting([...marked].filter((id) => since.has(id)));
+  const dropped = free.filter(({ id }) => marked.has(id) && !since.has(id));
   for (const checkpoint of dropped) {
     const store = context.store(checkpoint.engine, checkpoint.workspace);
     await store.retract(checkpoint);

@@ -1,4 +1,5 @@
 import type { KeepInput } from '../../domain/always-kept.ts';
+import type { Checkpoint } from '../../domain/checkpoint.ts';
 import type { CheckpointId } from '../../domain/ids.ts';
 import { journaledCheckpoints } from '../../restore/journal/journal.ts';
 import type { HomeContext } from '../workspace/home-context.ts';
@@ -15,6 +16,21 @@ export function keepInput(context: HomeContext): KeepInput {
 /** What a run that is going on, or a restore that stopped half way, can't do without. */
 export function inUse(context: HomeContext): ReadonlySet<CheckpointId> {
   return openRunStarts(context).union(new Set(journaledCheckpoints(context.layout)));
+}
+
+/** How long a safety checkpoint may wait for its operation to be recorded, ms. */
+const RECORDED_WITHIN_MS = 60 * 60 * 1000;
+
+/** Tells whether a checkpoint was just taken for something that is still to be recorded: the end of a run that is going on, or a restore's way back. */
+export function isAwaited(
+  { catalog, clock }: HomeContext,
+  { id, type, runId, createdAt }: Checkpoint,
+): boolean {
+  if (type === 'run_start' || type === 'post_step') {
+    return runId !== null && catalog.openRuns().some((run) => run.id === runId);
+  }
+  if (type !== 'safety' || Math.abs(clock.now() - Date.parse(createdAt)) > RECORDED_WITHIN_MS) return false;
+  return !catalog.operations().some(({ before, after }) => before === id || after === id);
 }
 
 function openRunStarts({ catalog }: HomeContext): ReadonlySet<CheckpointId> {

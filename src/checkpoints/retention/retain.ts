@@ -21,6 +21,7 @@ export async function retainAfterCapture(
     const stateOf = rootClassifier();
     const group = context.catalog
       .checkpoints(groupOf(newest))
+      .filter(({ planId, workspace }) => planId !== null || workspace.dirHash === newest.workspace.dirHash)
       .filter((other) => sameGovernor(newest, other) && stateOf(other) === 'present');
     const dropped = toDrop(group, decideFor(context, context.identity.path, group, keep));
     if (dropped.length > 0) {
@@ -59,7 +60,10 @@ export function toDrop(
   return checkpoints.filter(({ id }) => dropped.has(id));
 }
 
-/** Where the group that one policy governs is found: a plan's checkpoints, a git store's, a session's. */
+/**
+ * Where the group that one policy governs is found: a plan's checkpoints, a git store's, a session's. Of a session that spans workspaces only those
+ * of one: each workspace's configuration reaches its own checkpoints.
+ */
 function groupOf({ planId, engine, workspace, sessionId }: Checkpoint): CheckpointFilter {
   if (planId !== null) return { planId };
   return engine === 'git' ? { dirHash: workspace.dirHash, engine } : { sessionId };

@@ -4,17 +4,35 @@ import type { Operation } from '../../domain/operation.ts';
 import { operationChanges, unknownChanges } from '../history/operation-changes.ts';
 import type { WorkspaceContext } from '../workspace/home-context.ts';
 
-/** Operations already taken back: by an undo that finished and was not itself taken back by a redo. */
-export function takenBack(
-  context: WorkspaceContext,
-  operations: readonly Operation[],
-): ReadonlySet<OperationId> {
+/** What undos that finished, and were not themselves taken back by a redo, took back of other operations. */
+export interface TakenBack {
+  readonly wholly: ReadonlySet<OperationId>;
+  /** some paths only: others were changed since, or not asked for */
+  readonly partly: ReadonlySet<OperationId>;
+}
+
+export function takenBack(context: WorkspaceContext, operations: readonly Operation[]): TakenBack {
   const finished = operations.filter(({ status }) => status === 'done');
   const redone = new Set(finished.filter(({ kind }) => kind === 'redo').map(({ takesBack }) => takesBack));
   const undos = finished.filter(({ id, kind }) => kind === 'undo' && !redone.has(id));
-  return new Set(
-    undos.flatMap(({ id, takesBack }) => (takesBack === null ? notedTargets(context, id) : [takesBack])),
+  const targetsOf = (some: readonly Operation[]) =>
+    new Set(
+      some.flatMap(({ id, takesBack }) => (takesBack === null ? notedTargets(context, id) : [takesBack])),
+    );
+  const { whole = [], part = [] } = Object.groupBy(undos, ({ id }) =>
+    context.catalog.note(partNote(id)) === undefined ? 'whole' : 'part',
   );
+  const wholly = targetsOf(whole);
+  return { wholly, partly: targetsOf(part).difference(wholly) };
+}
+
+/** Notes that an undo takes back some paths only. */
+export function notePart(context: WorkspaceContext, undo: OperationId): void {
+  context.catalog.setNote(partNote(undo), 'yes');
+}
+
+function partNote(undo: OperationId): string {
+  return `takes-back-part:${undo}`;
 }
 
 /** Notes which operations the undo of a whole session took back. */
@@ -30,17 +48,21 @@ function notedTargets(context: WorkspaceContext, undo: OperationId): readonly Op
   return (context.catalog.note(`takes-back:${undo}`)?.split(' ') ?? []) as OperationId[];
 }
 
-/** The operation to undo: the named one, else the newest run, restore or apply that changed something and is not undone. */
+/**
+ * The operation to undo: the named one, else the newest run, restore or apply that changed something and is not undone. One that was undone in part is
+ * passed over unless `force` asks for the rest.
+ */
 export async function operationToUndo(
   context: WorkspaceContext,
   name: string | undefined,
+  force: boolean,
 ): Promise<Operation> {
   const operations = context.catalog.operations({ dirHash: context.identity.dirHash });
-  const undone = takenBack(context, operations);
-  if (name !== undefined) return named(context, operations, undone, name);
+  const { wholly, partly } = takenBack(context, operations);
+  if (name !== undefined) return named(context, operations, wholly, name);
   for (const operation of operations) {
     const { id, kind, status } = operation;
-    if (!isUndoable(kind, status) || undone.has(id)) continue;
+    if (!isUndoable(kind, status) || wholly.has(id) || (partly.has(id) && !force)) continue;
     if (!(await changedNothing(context, operation))) return operation;
   }
   throw new WaymarkError('NOTHING_TO_UNDO', `Nothing to undo in ${context.identity.path}`, {

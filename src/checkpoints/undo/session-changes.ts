@@ -12,15 +12,15 @@ import { takenBack } from './choose-operation.ts';
 import { undoableChanges, withoutUnheld } from './undoable-changes.ts';
 
 /**
- * What a session changed in the workspace: by its operations that were not undone; a session that only took checkpoints changed what
+ * What a session changed in the workspace: by its operations that were not undone (`own`, newest first); a session that only took checkpoints changed what
  * changed between each of them and the workspace's next one.
  */
 export async function sessionChanges(
   context: WorkspaceContext,
   store: SnapshotStore,
   session: SessionId,
+  own: readonly Operation[],
 ): Promise<readonly PathChange[]> {
-  const own = sessionOperations(context, session);
   const steps: (readonly PathChange[])[] = [];
   for (const operation of own.toReversed()) steps.push(await undoableChanges(context, operation));
   return compose(own.length > 0 ? steps : await spanChanges(context, store, session));
@@ -29,9 +29,9 @@ export async function sessionChanges(
 /** A session's operations in the workspace that are not undone, newest first. */
 export function sessionOperations(context: WorkspaceContext, session: SessionId): readonly Operation[] {
   const all = context.catalog.operations({ dirHash: context.identity.dirHash });
-  const undone = takenBack(context, all);
+  const { wholly } = takenBack(context, all);
   return all.filter(
-    (operation) => operation.sessionId === session && counts(operation) && !undone.has(operation.id),
+    (operation) => operation.sessionId === session && counts(operation) && !wholly.has(operation.id),
   );
 }
 

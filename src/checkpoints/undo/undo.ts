@@ -23,7 +23,7 @@ import type { WorkspaceContext } from '../workspace/home-context.ts';
 import { refuseWithJournal } from '../workspace/refuse-with-journal.ts';
 import { requireOwn } from '../workspace/require-own.ts';
 import { lockWorkspace } from '../workspace/workspace-lock.ts';
-import { noteTargets, operationToRedo, operationToUndo } from './choose-operation.ts';
+import { notePart, noteTargets, operationToRedo, operationToUndo } from './choose-operation.ts';
 import { concurrentRuns } from './concurrent-runs.ts';
 import { sessionChanges, sessionOperations } from './session-changes.ts';
 import { undoableChanges } from './undoable-changes.ts';
@@ -34,8 +34,10 @@ interface TakeBack {
   readonly takesBack: OperationId | null;
   readonly description: string;
   readonly operation: Operation | undefined;
-  /** the operations that are taken back */
-  readonly targets: readonly Operation[];
+  /** the operations that are taken back, as they were when the changes were last asked for */
+  readonly targets: () => readonly Operation[];
+  /** how to name it on the command line */
+  readonly command: string;
   /** holds every `before` */
   readonly engine: EngineName;
   readonly changes: (store: SnapshotStore) => Promise<readonly PathChange[]>;
@@ -48,32 +50,31 @@ export async function undo(context: WorkspaceContext, options: UndoOptions): Pro
   await refuseInterrupted(context);
   if (options.session !== undefined && options.operation === undefined) {
     const session = parseSessionId(options.session);
-    const targets = sessionOperations(context, session);
-    const result = await takeBack(context, options, {
+    let targets = sessionOperations(context, session);
+    return await takeBack(context, options, {
       kind: 'undo',
       takesBack: null,
       description: `session ${session}`,
       operation: undefined,
-      targets,
+      targets: () => targets,
+      command: `waymark undo --session ${session}`,
       engine: engineOfSession(context, session, options.force),
-      changes: (store) => sessionChanges(context, store, session),
+      changes: async (store) => {
+        // One may have ended since.
+        targets = sessionOperations(context, session);
+        return await sessionChanges(context, store, session, targets);
+      },
     });
-    if (result.operationId !== null)
-      noteTargets(
-        context,
-        result.operationId,
-        targets.map(({ id }) => id),
-      );
-    return result;
   }
   endDeadRuns(context);
-  const operation = await operationToUndo(context, options.operation);
+  const operation = await operationToUndo(context, options.operation, options.force ?? false);
   return await takeBack(context, options, {
     kind: 'undo',
     takesBack: operation.id,
     description: `${operation.kind} ${operation.id}`,
     operation,
-    targets: [operation],
+    targets: () => [operation],
+    command: `waymark undo ${operation.id}`,
     engine: beforeOf(context, operation, options.force).engine,
     changes: () => undoableChanges(context, operation),
     unknown: () => unknownChanges(context, operation),
@@ -92,7 +93,8 @@ export async function redo(
     takesBack: operation.id,
     description: `undo ${operation.id}`,
     operation,
-    targets: [],
+    targets: () => [],
+    command: 'waymark redo',
     engine: beforeOf(context, operation, options.force).engine,
     changes: () => undoableChanges(context, operation),
   });
@@ -129,9 +131,21 @@ async function takeBack(
       plan,
       target: undefined,
       operation: what.operation,
-      warnings: await concurrentRuns(context, what.targets, plan),
+      warnings: await concurrentRuns(context, what.targets(), plan),
       verifyCommand: undefined,
     }),
+    onOpened: (operation) => {
+      if (what.takesBack === null) {
+        noteTargets(
+          context,
+          operation,
+          what.targets().map(({ id }) => id),
+        );
+      }
+      if (what.kind === 'undo' && (changedSince > 0 || (options.paths?.length ?? 0) > 0)) {
+        notePart(context, operation);
+      }
+    },
     options: rest,
   });
   return { ...result, messages: messagesFor(what, result, changedSince) };
@@ -205,7 +219,7 @@ function messagesFor(what: TakeBack, result: RestoreResult, changedSince: number
     changedSince === 0
       ? []
       : [
-          `${countText(changedSince, 'path was', 'paths were')} changed since: --force takes ${changedSince === 1 ? 'it' : 'them'} back too`,
+          `${countText(changedSince, 'path was', 'paths were')} changed since: ${what.command} --force takes ${changedSince === 1 ? 'it' : 'them'} back too`,
         ];
   if (result.safetyCheckpointId === null) {
     if (left.length > 0) return [`Nothing of ${what.description} was taken back`, ...left];

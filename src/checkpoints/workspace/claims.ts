@@ -80,7 +80,10 @@ function inside(child: string, parent: string): boolean {
  * Takes a run's or wave's claim away. One that stays is dead as soon as its lock is free and goes with the next sweep, so a failure is only
  * warned of: it must not hide how the run ended.
  */
-export function dropClaim(context: WorkspaceContext, claim: Pick<OpenRun, 'id' | 'dirHash'>): void {
+export function dropClaim(
+  context: WorkspaceContext,
+  claim: Pick<OpenRun, 'id' | 'dirHash' | 'pid' | 'since'>,
+): void {
   try {
     context.catalog.removeOpenRun(claim);
   } catch (error) {

@@ -20,7 +20,7 @@ export function settleRollbacks(planHome: PlanHome, plan: Plan): void {
   if (rollbacks.length === 0 || !sandboxExists(plan)) return;
   const context = contextFor(planHome, plan, plan.sandbox.path);
   const operations = context.catalog.operations({ dirHash: context.identity.dirHash });
-  const undone = takenBack(context, operations);
+  const { wholly: undone } = takenBack(context, operations);
   for (const rollback of rollbacks) {
     if (rollback.state === 'pending')
       settlePending(planHome, plan, rollback, operations.find(isRestoreOf(rollback, undone)));
@@ -38,7 +38,10 @@ export function isSettled(planHome: PlanHome, plan: Plan): boolean {
   const rollbacks = repository.rollbacks(plan.id).filter(({ state }) => state !== 'abandoned');
   if (rollbacks.length > 0 && sandboxExists(plan)) {
     const context = contextFor(planHome, plan, plan.sandbox.path);
-    const undone = takenBack(context, context.catalog.operations({ dirHash: context.identity.dirHash }));
+    const { wholly: undone } = takenBack(
+      context,
+      context.catalog.operations({ dirHash: context.identity.dirHash }),
+    );
     const agrees = ({ state, operationId }: PlanRollback) =>
       state !== 'pending' && (operationId === null || undone.has(operationId) === (state === 'undone'));
     if (!rollbacks.every(agrees)) return false;
