@@ -35,6 +35,27 @@ function headed(topLevel: string, gitDir: string): GitDirectory | undefined {
   return { topLevel, gitDir, commonDir: common === undefined ? gitDir : resolve(gitDir, common) };
 }
 
+/**
+ * The git directories that lie inside a directory although they are not named `.git`: those that its own repository, or the one around it, is
+ * kept in (`git init --separate-git-dir`, a bare repository with worktrees beside it).
+ */
+export function gitDirectoriesInside(directory: string): ReadonlySet<string> {
+  const own = findGitDirectory(directory);
+  const prefix = directory === '/' ? directory : `${directory}/`;
+  const places = own === undefined ? [] : [own.gitDir, own.commonDir];
+  return new Set(places.flatMap((place) => (place.startsWith(prefix) ? [place.slice(prefix.length)] : [])));
+}
+
+/** Tells by the names in it whether a directory is a git directory that work trees elsewhere belong to. */
+export function hasLinkedWorktrees(names: readonly string[]): boolean {
+  return isGitDirectory(names) && names.includes('worktrees');
+}
+
+/** Tells by the names in it whether a directory is what git takes for a git directory. */
+export function isGitDirectory(names: readonly string[]): boolean {
+  return names.includes('HEAD') && names.includes('objects') && names.includes('refs');
+}
+
 const MAX_BYTES = 64 * 1024 ** 2;
 
 /** Reads a file of a git directory; undefined where there is none that can be read. */

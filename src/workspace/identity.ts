@@ -5,7 +5,9 @@ import { WaymarkError } from '../domain/errors.ts';
 import type { DirHash } from '../domain/ids.ts';
 import { decodeName, encodeName, isBelow, quotePath, toFsPath } from '../domain/rel-path.ts';
 import type { WorkspaceIdentity } from '../domain/workspace.ts';
-import { findGitDirectory } from './git-directory.ts';
+import { findGitDirectory, isGitDirectory } from './git-directory.ts';
+import { isGitName } from './scope/fixed-names.ts';
+import { listNames } from './walk/list-names.ts';
 
 /**
  * Identifies the workspace at a directory, by its real path.
@@ -56,7 +58,7 @@ export interface SpecialPlaces {
 
 /**
  * Why a directory is refused as a workspace; undefined: it is not. `/`, the temporary directory itself, the home directory and anything above
- * it are refused unless `forced`; a workspace inside `WAYMARK_HOME` always.
+ * it are refused unless `forced`; a workspace inside `WAYMARK_HOME` or a git directory always.
  */
 export function refuseReason(
   identity: Pick<WorkspaceIdentity, 'path'>,
@@ -68,6 +70,9 @@ export function refuseReason(
   if (path === store || isBelow(path, store)) {
     return `${quotePath(path)} lies inside WAYMARK_HOME, which is never a workspace`;
   }
+  if (path.split('/').some(isGitName) || isGitDirectory(namesIn(path))) {
+    return `${quotePath(path)} is a git directory or lies in one, which is never a workspace`;
+  }
   if (forced) return undefined;
   if (path === '/') return '/ is the root of the file system';
   if (path === existingRealPath(temporaryDirectory)) {
@@ -77,6 +82,11 @@ export function refuseReason(
   if (path === user) return `${quotePath(path)} is the home directory`;
   if (isBelow(user, path)) return `${quotePath(path)} lies above the home directory`;
   return undefined;
+}
+
+function namesIn(path: string): readonly string[] {
+  const listing = listNames(path);
+  return listing.ok ? listing.names : [];
 }
 
 function realPathOf(directory: string): string {

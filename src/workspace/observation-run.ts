@@ -6,6 +6,7 @@ import type { FrozenRules } from '../domain/rules.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Git } from '../platform/git-process.ts';
 import { type FileClock, fileClockOf } from './file-clock.ts';
+import { gitDirectoriesInside } from './git-directory.ts';
 import type { Observation, ObserveOptions } from './observation.ts';
 import { describeObservation } from './observed-workspace.ts';
 import { LiveIgnore } from './scope/live-ignore.ts';
@@ -144,6 +145,7 @@ export class ObservationRun {
       touched: new Set([...forced, ...(base?.forced ?? [])]),
       maxFiles,
       rootError: () => this.#rootError(),
+      gitDirectories: gitDirectoriesInside(root),
       scouted,
     });
   }

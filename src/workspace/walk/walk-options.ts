@@ -30,6 +30,8 @@ export interface WalkOptions extends SettleOptions {
   readonly maxFiles: number | undefined;
   /** what scouts found out about the base's rows since the captured moment, as in `SCOUTED` */
   readonly scouted: Uint8Array | undefined;
+  /** directories of the workspace that its repository is kept in, under other names than `.git` */
+  readonly gitDirectories: ReadonlySet<string>;
   /** what is thrown where the root itself can't be read */
   readonly rootError: () => Error;
 }

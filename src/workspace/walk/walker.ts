@@ -1,5 +1,6 @@
 import type { BigIntStats } from 'node:fs';
 import { joinRel, type RelPath } from '../../domain/rel-path.ts';
+import { hasLinkedWorktrees } from '../git-directory.ts';
 import { isGitName } from '../scope/fixed-names.ts';
 import type { DirectoryScope } from '../scope/scope-tree.ts';
 import { SCOUTED } from '../scout/scout-sheet.ts';
@@ -237,8 +238,17 @@ export class Walker {
     const reads = (visit & VISIT.list) !== 0;
     const listing = reads ? this.#read(row, path) : { ok: true as const, names: this.#knownNames(row) };
     if (!listing.ok) return this.#failed(row, path, listing.gone);
+    if (this.#isGitDirectory(path, listing.names)) {
+      this.table.setObserved(row, 'special', 'directory');
+      return true;
+    }
     const rescoped = this.#options.watch.enter(row, path, reads ? listing.names : undefined);
     return this.#replaceRows(row, path, listing.names, rescoped ? visit | VISIT.rescope : visit);
+  }
+
+  /** A repository is the user's under whatever name. */
+  #isGitDirectory(path: RelPath | '', names: readonly string[]): boolean {
+    return path !== '' && (this.#options.gitDirectories.has(path) || hasLinkedWorktrees(names));
   }
 
   #knownNames(row: number): readonly string[] {
