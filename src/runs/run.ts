@@ -1,6 +1,6 @@
 import type { CreateOptions, CreateResult } from '../checkpoints/api/checkpoints.ts';
 import type { RunContext, RunOptions, RunResult } from '../checkpoints/api/runs.ts';
-import { createCheckpoint } from '../checkpoints/capture/create-checkpoint.ts';
+import { createCheckpoint, requireEngine } from '../checkpoints/capture/create-checkpoint.ts';
 import { changesBetween, unheldChanges } from '../checkpoints/history/operation-changes.ts';
 import { newSessionId, useSession } from '../checkpoints/sessions/session.ts';
 import type { WorkspaceContext } from '../checkpoints/workspace/home-context.ts';
@@ -28,6 +28,7 @@ export async function run<T>(
   body: (run: RunContext) => Promise<T>,
   held?: LockHold,
 ): Promise<RunResult<T>> {
+  if (options.engine !== undefined) requireEngine(options.engine);
   const session = useSession(outer, options.session ?? outer.currentSession ?? newSessionId(outer));
   const runId = options.runId ?? (`exec-${outer.ids.ulid().toLowerCase()}` as RunId);
   const warnings: string[] = [];

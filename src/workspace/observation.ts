@@ -50,6 +50,8 @@ export type Observation =
       /** nothing differs from the base */
       readonly unchanged: boolean;
       readonly stats: CaptureStats;
+      /** repositories whose index git could not list: what they track although it is ignored or pruned is not captured; `''` is the one of the root */
+      readonly unlisted: readonly (RelPath | '')[];
       /** every path skipped, in path order, base ones included */
       readonly skips: readonly Skip[];
       /** entries stored once the pending ones are read (files, symlinks, directories), and their bytes */

@@ -6,7 +6,7 @@ import type { FileClock } from './file-clock.ts';
 import type { Observation, ObserveOptions } from './observation.ts';
 import { createFileReader } from './read/file-reader.ts';
 import { readMany } from './read/read-many.ts';
-import type { IndexMemory } from './scope/tracked-files.ts';
+import { type IndexMemory, isUnlisted } from './scope/tracked-files.ts';
 import { compact } from './walk/compact.ts';
 import { look } from './walk/look.ts';
 import { applyReadings, trustSettled } from './walk/next-cache.ts';
@@ -54,6 +54,7 @@ export function describeObservation(walked: Walked): Observation & { readonly ki
     },
     unchanged: base !== undefined && found.edits.length === 0 && !truncated,
     stats: found.stats,
+    unlisted: walked.indexes.filter(isUnlisted).map(({ dir }) => dir),
     skips: found.skips,
     storedCount: found.storedCount,
     storedBytes: found.storedBytes,

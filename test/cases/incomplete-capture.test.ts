@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
@@ -261,4 +262,17 @@ test('IC-03: unreadable and special paths are listed, left alone, and the checkp
   expect(readText(place.workspace, 'ok.txt')).toBe('v1');
   expect(statSync(path.join(place.workspace, 'locked')).mode & 0o777).toBe(0);
   expect(existsSync(path.join(place.workspace, 'x.sock'))).toBe(true);
+});
+
+test.each(['cas', 'git'] as const)('an index that git can’t list is told, engine %s', async (engine) => {
+  const place = sandbox();
+  writeFiles(place.workspace, { '.gitignore': '*.log\n', 'dist/kept': 'tracked', 'kept.log': 'tracked' });
+  const git = (...args: readonly string[]) =>
+    execFileSync('git', args, { cwd: place.workspace, env: place.environment, stdio: 'ignore' });
+  git('init', '-q');
+  git('add', '-f', 'dist/kept', 'kept.log');
+  writeFileSync(path.join(place.workspace, '.git/index'), 'DIRCgarbage');
+  const { workspace } = await openSandbox(place);
+  const { warnings } = await workspace.createCheckpoint({ engine });
+  expect(warnings.join()).toContain(`could not list what the repository at ${place.workspace} tracks`);
 });

@@ -39,6 +39,7 @@ export interface RestoreOptions {
   readonly verify?: string;
   readonly session?: string;
   readonly waitMs?: number;
+  /** `INTERRUPTED` until the first change is made; what has begun is finished. With `into`: at any time, and what is there by then stays. */
   readonly signal?: AbortSignal;
 }
 
@@ -53,6 +54,8 @@ export interface UndoOptions {
   readonly dryRun?: boolean;
   readonly confirm?: Confirm;
   readonly waitMs?: number;
+  /** `INTERRUPTED` until the first change is made; what has begun is finished. */
+  readonly signal?: AbortSignal;
 }
 
 export interface VerifyOutcome {

@@ -1,4 +1,5 @@
-import type { Checkpoint } from '../../domain/checkpoint.ts';
+import { CHECKPOINT_TYPES, type Checkpoint, type EngineName } from '../../domain/checkpoint.ts';
+import { WaymarkError } from '../../domain/errors.ts';
 import { type DecisionId, type PlanId, parseUlid, type RunId } from '../../domain/ids.ts';
 import { parseReason } from '../../domain/reasons.ts';
 import { parseRelPath } from '../../domain/rel-path.ts';
@@ -21,6 +22,9 @@ import type { Reach } from './present.ts';
 /** How long a capture waits for a restore or a collection to end, ms. */
 const PATIENCE_MS = 30_000;
 
+/** Those that outlive the process. */
+const ENGINES: readonly EngineName[] = ['cas', 'git'];
+
 const NOTHING = { filesObserved: 0, filesReused: 0, filesRead: 0 } as const;
 
 /** Takes a checkpoint of the workspace as it is. */
@@ -28,8 +32,8 @@ export async function createCheckpoint(
   context: WorkspaceContext,
   options: CreateOptions & { readonly onlyIfChanged?: boolean; readonly reach?: Reach },
 ): Promise<CreateResult> {
-  const type = options.type ?? 'manual';
-  const engine = options.engine ?? context.settings(context.identity.path).settings.engine;
+  const type = oneOf('type', CHECKPOINT_TYPES, options.type ?? 'manual');
+  const engine = requireEngine(options.engine ?? context.settings(context.identity.path).settings.engine);
   const selection = (options.paths ?? []).map(parseRelPath);
   context.scouts.expect(context.statCaches.estimateRows(context.identity.dirHash, engine));
   const metadata = {
@@ -82,6 +86,19 @@ export async function createCheckpoint(
     deduplicated: result.kind === 'same',
     warnings: [],
   };
+}
+
+/** @throws WaymarkError `VALIDATION_ERROR` */
+export function requireEngine(engine: EngineName): EngineName {
+  return oneOf('engine', ENGINES, engine);
+}
+
+/** JavaScript callers can say anything. */
+function oneOf<T extends string>(what: string, known: readonly T[], value: T): T {
+  if (known.includes(value)) return value;
+  throw new WaymarkError('VALIDATION_ERROR', `No checkpoint ${what} is named ${JSON.stringify(value)}`, {
+    hint: `There is ${known.join(', ')}`,
+  });
 }
 
 async function underHolds<T>(

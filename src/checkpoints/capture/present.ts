@@ -2,7 +2,7 @@ import { pairNodes } from '../../domain/diff.ts';
 import type { CaptureStats, SnapshotDraft } from '../../domain/draft.ts';
 import { WaymarkError } from '../../domain/errors.ts';
 import { type OverlayView, overlayView, pairsToOverlay } from '../../domain/overlay-view.ts';
-import type { RelPath } from '../../domain/rel-path.ts';
+import { quotePath, type RelPath } from '../../domain/rel-path.ts';
 import { settledEdits } from '../../domain/settled-edits.ts';
 import type { NodePair, SnapshotView } from '../../domain/snapshot.ts';
 import type { SnapshotStore } from '../../stores/snapshot-store.ts';
@@ -31,7 +31,7 @@ export async function observe(
   scope: ScopeSource,
   { reach = 'in_scope', signal }: { readonly reach?: Reach; readonly signal?: AbortSignal | undefined } = {},
 ): Promise<Observation> {
-  return await observeWorkspace({
+  const observation = await observeWorkspace({
     root: context.identity.path,
     scope,
     cache,
@@ -42,6 +42,12 @@ export async function observe(
     ...(reach === 'everything' ? { forced: ROOT } : {}),
     ...(signal === undefined ? {} : { signal }),
   });
+  for (const dir of observation.kind === 'observed' ? observation.unlisted : []) {
+    context.warn(
+      `git could not list what the repository at ${dir === '' ? context.identity.path : quotePath(dir)} tracks: tracked files that are ignored or in pruned directories may be missing. See: git status`,
+    );
+  }
+  return observation;
 }
 
 /** The workspace as it is: as a draft a store can take, and as a snapshot in memory with every content hashed. */

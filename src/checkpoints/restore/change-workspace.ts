@@ -4,6 +4,7 @@ import { summarize } from '../../domain/diff.ts';
 import { WaymarkError } from '../../domain/errors.ts';
 import { type OperationId, parseUlid, type RunId, type SessionId } from '../../domain/ids.ts';
 import type { Operation, OperationKind } from '../../domain/operation.ts';
+import { refuseAborted } from '../../domain/refuse-aborted.ts';
 import { comparePaths } from '../../domain/rel-path.ts';
 import type { Skip } from '../../domain/snapshot.ts';
 import { isoTime } from '../../platform/clock.ts';
@@ -49,9 +50,15 @@ export interface ChangeOptions {
   readonly preserveMtime?: boolean;
   readonly session?: string;
   readonly waitMs?: number;
+  /** Heard until the first change is made; what has begun is finished. */
+  readonly signal?: AbortSignal;
 }
 
-/** Plans, asks, and executes under an exclusive hold of the workspace. Nothing is written before consent. */
+/**
+ * Plans, asks, and executes under an exclusive hold of the workspace. Nothing is written before consent.
+ *
+ * @throws WaymarkError `INTERRUPTED` before anything is changed
+ */
 export async function changeWorkspace(
   context: WorkspaceContext,
   store: SnapshotStore,
@@ -59,7 +66,9 @@ export async function changeWorkspace(
 ): Promise<RestoreResult> {
   const { options } = change;
   const started = context.clock.now();
+  refuseAborted(options.signal, change.kind);
   const shown = await showPlan(context, store, change);
+  refuseAborted(options.signal, change.kind);
   if (shown !== undefined && (options.dryRun || shown.plan.actions.length === 0)) {
     return resultOf(context, change, started, { plan: shown.plan, warnings: shown.warnings });
   }
@@ -79,11 +88,13 @@ export async function changeWorkspace(
       return resultOf(context, change, started, { plan: prepared.plan, warnings: preview.warnings });
     }
     await preflight(context, store, prepared.plan);
+    refuseAborted(options.signal, change.kind);
     const session = useSession(context, options.session).id;
     const safety = await takeSafetyCheckpoint(context, store, prepared, {
       sessionId: session,
       reason: change.reason,
     });
+    refuseAborted(options.signal, change.kind);
     const operation = openOperation(context, change, session, safety.checkpoint);
     const outcome = await executePlan(context, store, {
       operation,

@@ -32,6 +32,7 @@ export async function materializeCheckpoint(
         content: (hash) => store.streamBlob(hash),
         fs: context.fs,
         preserveMtime: options.preserveMtime ?? false,
+        signal: options.signal,
         onProgress: (done) => context.progress({ phase: 'apply', done, total: entries.length }),
       });
   const skipped = new Set(skips.map(({ path: skippedPath }) => skippedPath));

@@ -1,6 +1,7 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { WaymarkError } from '../../domain/errors.ts';
+import { setImmediate } from 'node:timers/promises';
+import { isWaymarkError, WaymarkError } from '../../domain/errors.ts';
 import {
   comparePaths,
   parentOf,
@@ -42,6 +43,7 @@ export interface MaterializeInput {
   readonly fs: FileSystem;
   readonly preserveMtime?: boolean;
   readonly onProgress?: (done: number) => void;
+  readonly signal?: AbortSignal | undefined;
   /** to write on, beside this one; default: one less than there are cores where that is worth it */
   readonly threads?: number;
 }
@@ -68,7 +70,7 @@ export function entriesToWrite(view: SnapshotView, { paths }: Selection): readon
  * all cores.
  *
  * @returns what could not be written, in path order
- * @throws WaymarkError `TARGET_NOT_EMPTY` before anything is written; `NO_SPACE`, `IO_ERROR`, `OBJECT_MISSING`, `OBJECT_CORRUPT` half way:
+ * @throws WaymarkError `TARGET_NOT_EMPTY` before anything is written; `NO_SPACE`, `IO_ERROR`, `OBJECT_MISSING`, `OBJECT_CORRUPT`, `INTERRUPTED` half way:
  * what is there by then is whole, and nothing else was touched
  */
 export async function materialize(input: MaterializeInput): Promise<readonly Skip[]> {
@@ -104,7 +106,11 @@ export async function materialize(input: MaterializeInput): Promise<readonly Ski
   let done = 0;
   for (const [path, entry] of entries) {
     try {
-      if (done % ENTRIES_BETWEEN_LOOKS === 0) tree.lookAgain();
+      if (done % ENTRIES_BETWEEN_LOOKS === 0) {
+        if (input.signal?.aborted) throw interrupted(into);
+        await setImmediate();
+        tree.lookAgain();
+      }
       if (entry.kind === 'directory') requireDirectory(path, entry);
       else requireDirectory(parentOf(path));
       if (entry.kind === 'file') {
@@ -114,14 +120,14 @@ export async function materialize(input: MaterializeInput): Promise<readonly Ski
         await writeFile(path, { ...entry, mode });
       } else if (entry.kind === 'symlink') fs.symlink(entry.target, tree.locate(path));
     } catch (error) {
-      skip(path, skipReasonOf(error, path), (error as Error).message);
+      skip(path, reasonOf(error, path), (error as Error).message);
     }
     done += 1;
     input.onProgress?.(done);
   }
   flush();
   for (const { path, code, message } of await writing.finish()) {
-    skip(path, skipReasonOf(failure(code, message), path), message);
+    skip(path, reasonOf(failure(code, message), path), message);
   }
   tree.lookAgain();
   for (const [path, { mode }] of [...directories].sort(([a], [b]) => comparePaths(b, a))) {
@@ -129,6 +135,23 @@ export async function materialize(input: MaterializeInput): Promise<readonly Ski
   }
   fs.fsyncDirectory(tree.directory(''));
   return [...skips.values()].sort((a, b) => comparePaths(a.path, b.path));
+}
+
+/** Nothing is to be recovered: the directory is new, and can be made again. */
+const AGAIN = 'Remove the directory, or name another one, and try again';
+
+/** @throws WaymarkError as {@link skipReasonOf}, with the way out of this */
+function reasonOf(error: unknown, path: RelPath): SkipReason {
+  try {
+    return skipReasonOf(error, path);
+  } catch (thrown) {
+    if (!isWaymarkError(thrown, 'NO_SPACE', 'IO_ERROR')) throw thrown;
+    throw new WaymarkError(thrown.code, thrown.message, { hint: AGAIN, cause: thrown.cause });
+  }
+}
+
+function interrupted(into: string): WaymarkError {
+  return new WaymarkError('INTERRUPTED', `Writing into ${quotePath(into)} was interrupted`, { hint: AGAIN });
 }
 
 /** Files from which on threads are worth their start. */

@@ -17,6 +17,11 @@ export interface IndexMemory {
   readonly digest: string;
 }
 
+/** Tells whether git was asked and could not say. */
+export function isUnlisted({ stamp, digest }: IndexMemory): boolean {
+  return stamp === '' && digest === '';
+}
+
 /** What one repository's index lists. */
 export interface TrackedList {
   readonly memory: IndexMemory;
@@ -36,7 +41,7 @@ export function stampOf(git: GitDirectory, clock: FileClock, startMs: number): s
 
 /**
  * Asks git which files its index lists below a directory. A repository that git can't or won't read (corrupt, another owner's) gives
- * undefined: then there are no such files. Only an interruption throws.
+ * undefined: whoever looks must say so ({@link isUnlisted}). Only an interruption throws.
  */
 export async function listTracked(
   git: Git,
