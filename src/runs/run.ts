@@ -1,7 +1,7 @@
 import type { CreateOptions, CreateResult } from '../checkpoints/api/checkpoints.ts';
 import type { RunContext, RunOptions, RunResult } from '../checkpoints/api/runs.ts';
 import { createCheckpoint, requireEngine } from '../checkpoints/capture/create-checkpoint.ts';
-import { changesBetween, unheldChanges } from '../checkpoints/history/operation-changes.ts';
+import { changesBetween, goneUnheld, unheldChanges } from '../checkpoints/history/operation-changes.ts';
 import { newSessionId, useSession } from '../checkpoints/sessions/session.ts';
 import type { WorkspaceContext } from '../checkpoints/workspace/home-context.ts';
 import type { Checkpoint } from '../domain/checkpoint.ts';
@@ -9,6 +9,7 @@ import { actionBetween, summarize } from '../domain/diff.ts';
 import { isWaymarkError, WaymarkError } from '../domain/errors.ts';
 import type { RunId } from '../domain/ids.ts';
 import { quotePath } from '../domain/rel-path.ts';
+import type { Skip } from '../domain/snapshot.ts';
 import type { LockHold } from '../platform/lock.ts';
 import { readGitRefs } from '../workspace/git-refs.ts';
 import { movedRefs } from './moved-refs.ts';
@@ -157,17 +158,24 @@ function noCheckpoint(warnings: readonly string[]): WaymarkError {
   );
 }
 
+function namesOf(skips: readonly Skip[]): string {
+  const named = skips.slice(0, 5).map(({ path }) => quotePath(path));
+  return named.join(', ') + (skips.length > named.length ? `, and ${skips.length - named.length} more` : '');
+}
+
 async function changesOfRun(
   context: WorkspaceContext,
   before: Checkpoint,
   after: Checkpoint,
 ): Promise<Pick<RunResult<unknown>, 'changes' | 'unheld'> | undefined> {
   try {
-    const unheld = await unheldChanges(context, before, after);
-    const named = unheld.slice(0, 5).map(({ path }) => quotePath(path));
-    const more = unheld.length > named.length ? `, and ${unheld.length - named.length} more` : '';
-    if (unheld.length > 0)
-      context.warn(`Changed, but not held by a checkpoint: ${named.join(', ')}${more} (undo leaves it)`);
+    const changed = await unheldChanges(context, before, after);
+    const gone = await goneUnheld(context, before, after);
+    if (changed.length > 0)
+      context.warn(`Changed, but not held by a checkpoint: ${namesOf(changed)} (undo leaves it)`);
+    if (gone.length > 0)
+      context.warn(`Gone, and never held by a checkpoint: ${namesOf(gone)} (undo can't bring it back)`);
+    const unheld = [...changed, ...gone];
     const changes = (await changesBetween(context, before, after)).flatMap(
       ({ path, before: from, after: to }) => {
         const action = actionBetween(from, to);

@@ -65,6 +65,17 @@ describe('waymark exec', () => {
     expect(place.read('a')).toBe('1');
   });
 
+  test('names what is gone for good', async () => {
+    const place = cliSandbox();
+    place.write('.gitignore', 'ignored/\n');
+    for (const path of ['ignored/x', 'node_modules/y', '.env', 'a']) place.write(path, 'x');
+    const { stderr } = await place.run(['exec', '--', 'rm', '-r', 'ignored', 'node_modules', '.env']);
+    expect(stderr).toContain(
+      "Gone, and never held by a checkpoint: .env, ignored, node_modules (undo can't bring it back)",
+    );
+    expect(stderr).not.toContain('nothing changed');
+  });
+
   test('does not say that nothing changed where what changed is not held', async () => {
     const place = cliSandbox();
     const { stderr } = await place.run(['exec', '--', 'sh', '-c', 'head -c 9000000 /dev/zero > big']);

@@ -132,6 +132,29 @@ test('sweep: the claim of a run that goes on again stays', async () => {
   expect(home.catalog.openRuns()).toEqual([live]);
 });
 
+test('capture: a restore of a workspace inside is waited for', async () => {
+  const place = sandbox();
+  const inside = `${place.workspace}/in`;
+  mkdirSync(inside);
+  writeFiles(inside, { f: 'v1', g: 'v1' });
+  const { waymark } = await openSandbox(place);
+  const inner = await waymark.openWorkspace(inside);
+  const id = await take(inner);
+  writeFiles(inside, { f: 'v2', g: 'v2' });
+  const captures: Promise<string>[] = [];
+  const outer = (await openSandbox(place)).workspace;
+  // The restore has moved the first file away.
+  const stepHook: StepHook = (call, target) => {
+    if (captures.length === 0 && call === 'rename' && target.includes('.waymark-restore-'))
+      captures.push(take(outer));
+  };
+  const restoring = await (await openSandbox(place, { stepHook })).waymark.openWorkspace(inside);
+  await restoring.restore({ checkpoint: id, confirm: 'always' });
+  const [captured = ''] = await Promise.all(captures);
+  const { entries } = await outer.showCheckpoint(captured);
+  expect(entries.map(([path]) => path)).toEqual(['in', 'in/f', 'in/g']);
+});
+
 test('deleting: one that is pinned while the deletion waits stays, and that is said', async () => {
   const place = sandbox();
   const [first = ''] = await fiveCheckpoints(place);

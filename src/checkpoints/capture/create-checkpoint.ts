@@ -14,7 +14,7 @@ import { refuseDuringWave } from '../workspace/claims.ts';
 import type { WorkspaceContext } from '../workspace/home-context.ts';
 import { liveScope } from '../workspace/live-scope.ts';
 import { requireRoot } from '../workspace/require-root.ts';
-import { lockWorkspace } from '../workspace/workspace-lock.ts';
+import { innerWorkspaces, lockWorkspace } from '../workspace/workspace-lock.ts';
 import { capture } from './capture.ts';
 import type { CheckpointOrigin } from './commit-checkpoint.ts';
 import type { Reach } from './present.ts';
@@ -106,12 +106,16 @@ async function underHolds<T>(
   store: SnapshotStore,
   body: () => Promise<T>,
 ): Promise<T> {
-  using _workspace = await lockWorkspace(context.locks, context.identity.path, 'shared', PATIENCE_MS);
+  const { identity } = context;
+  const inner = innerWorkspaces(context);
+  const innerPaths = inner.map(({ path }) => path);
+  using _workspace = await lockWorkspace(context.locks, identity.path, 'shared', PATIENCE_MS, innerPaths);
   requireRoot(context);
-  await refuseDuringWave(context, context.identity.path, 0);
-  if (hasJournal(context.layout, context.identity.dirHash)) {
+  await refuseDuringWave(context, identity.path, 0);
+  for (const { path, dirHash } of [identity, ...inner]) {
+    if (!hasJournal(context.layout, dirHash)) continue;
     context.warn(
-      'A restore of this workspace was interrupted; this checkpoint shows it half done. Run: waymark recover --continue | --abort',
+      `A restore of ${path === identity.path ? 'this workspace' : path} was interrupted; this checkpoint shows it half done. Run: waymark recover --continue | --abort`,
     );
   }
   await using _store = await store.hold('shared', PATIENCE_MS);

@@ -66,6 +66,22 @@ export function unheldOf(pairs: Iterable<NodePair>): readonly Skip[] {
   });
 }
 
+/**
+ * Paths that were there before and never held, by rule (ignored, secret, in a pruned directory), and are gone after: nothing brings them back. What
+ * programs make anew by themselves (compiled files) does not count.
+ */
+export async function goneUnheld(
+  context: HomeContext,
+  before: Checkpoint,
+  after: Checkpoint,
+): Promise<readonly Skip[]> {
+  return [...(await pairsBetween(context, before, after))].flatMap(({ path, from, to }) => {
+    if (from?.kind !== 'observed' || to !== undefined || makesPartial(from.reason)) return [];
+    if (from.reason === 'pruned' && from.what !== 'directory') return [];
+    return [{ path, reason: from.reason, detail: 'It was never held, and is gone' }];
+  });
+}
+
 /** The paths on which two checkpoints differ and that both know. */
 export async function changesBetween(
   context: HomeContext,

@@ -17,7 +17,7 @@ import { refuseDuringRun } from '../workspace/claims.ts';
 import type { WorkspaceContext } from '../workspace/home-context.ts';
 import { refuseWithJournal } from '../workspace/refuse-with-journal.ts';
 import { requireRoot } from '../workspace/require-root.ts';
-import { lockWorkspace } from '../workspace/workspace-lock.ts';
+import { innerWorkspaces, lockWorkspace } from '../workspace/workspace-lock.ts';
 import { executePlan } from './execute-plan.ts';
 import { preflight } from './preflight.ts';
 import type { Prepared } from './restore-preparation.ts';
@@ -153,7 +153,8 @@ async function underHolds<T>(
 ): Promise<T> {
   const root = context.identity.path;
   await refuseDuringRun(context, root, waitMs);
-  using _workspace = await lockWorkspace(context.locks, root, mode, Math.max(waitMs, PATIENCE_MS));
+  const inner = innerWorkspaces(context).map(({ path }) => path);
+  using _workspace = await lockWorkspace(context.locks, root, mode, Math.max(waitMs, PATIENCE_MS), inner);
   requireRoot(context);
   await refuseDuringRun(context, root, 0);
   refuseWithJournal(context);
