@@ -4,6 +4,8 @@ import { openSqliteCatalog } from './catalog/sqlite/sqlite-catalog.ts';
 import { rebuildCatalog } from './checkpoints/stores/rebuild-catalog.ts';
 import type { HomeContext } from './checkpoints/workspace/home-context.ts';
 import { resolveSettings } from './config/resolve-settings.ts';
+import { countText } from './domain/count-text.ts';
+import { WaymarkError } from './domain/errors.ts';
 import type { OpenOptions } from './open-options.ts';
 import { openStores } from './open-stores.ts';
 import { systemClock } from './platform/clock.ts';
@@ -11,6 +13,7 @@ import { ensurePrivateDirectory } from './platform/durable-write.ts';
 import { createGit } from './platform/git-process.ts';
 import { type HomeLayout, homeLayout } from './platform/home-layout.ts';
 import { createIds } from './platform/ids.ts';
+import type { Locks } from './platform/lock.ts';
 import { createFileSystem } from './platform/node-file-system.ts';
 import { withoutRepositoryVariables } from './platform/repository-variables.ts';
 import { spawnCommand } from './platform/spawn-command.ts';
@@ -41,6 +44,7 @@ export async function openHome(options: OpenOptions): Promise<OpenHome> {
     options.rebuildCatalog && existsSync(layout.catalog)
       ? `${layout.catalog}.replaced-${clock.now()}`
       : undefined;
+  if (replacedCatalog !== undefined) refuseDuringRuns(layout, locks);
   if (replacedCatalog !== undefined) moveDatabase(fs, layout.catalog, replacedCatalog);
   const catalog = openSqliteCatalog({ path: layout.catalog, fs, clock });
   const stores = openStores({ layout, fs, locks, clock, git, catalog });
@@ -95,6 +99,20 @@ export async function openHome(options: OpenOptions): Promise<OpenHome> {
       catalog[Symbol.dispose]();
     },
   };
+}
+
+/** Those that go on would write their ends into the catalog that is replaced. @throws WaymarkError `RUN_ACTIVE` */
+function refuseDuringRuns({ locks: directory }: HomeLayout, locks: Locks): void {
+  const names = existsSync(directory) ? readdirSync(directory) : [];
+  const held = names.filter(
+    (name) => /^(?:run|wave)-[0-9a-f]{16}-[a-z0-9-]+$/.test(name) && locks.isHeld(name),
+  );
+  if (held.length === 0) return;
+  throw new WaymarkError(
+    'RUN_ACTIVE',
+    `The catalog can't be replaced while ${countText(held.length, 'run or wave is', 'runs and waves are')} going on`,
+    { hint: 'Wait until all have ended, or stop them' },
+  );
 }
 
 /** Fills a new catalog from the stores; done again where a process died meanwhile. */

@@ -95,7 +95,7 @@ function createPrivateDirectory(fs: FileSystem, path: string): void {
   if ((statSync(path).mode & 0o777) !== 0o700) fs.chmod(path, 0o700);
 }
 
-function removeQuietly(fs: FileSystem, path: string): void {
+export function removeQuietly(fs: FileSystem, path: string): void {
   try {
     fs.unlink(path);
   } catch {

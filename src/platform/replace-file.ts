@@ -1,3 +1,4 @@
+import { removeQuietly, temporaryName } from './durable-write.ts';
 import type { FileSystem } from './file-system.ts';
 import { systemError } from './system-error.ts';
 
@@ -8,9 +9,9 @@ import { systemError } from './system-error.ts';
  * @throws WaymarkError `NO_SPACE`, `PERMISSION_DENIED`, `IO_ERROR`
  */
 export function replaceFile(fs: FileSystem, path: string, data: Uint8Array): void {
-  const temporary = `${path}.${process.pid}.tmp`;
+  const temporary = temporaryName(path);
   try {
-    const fd = fs.openWrite(temporary, { exclusive: false });
+    const fd = fs.openWrite(temporary, { exclusive: true });
     try {
       fs.write(fd, data);
     } finally {
@@ -18,6 +19,7 @@ export function replaceFile(fs: FileSystem, path: string, data: Uint8Array): voi
     }
     fs.rename(temporary, path);
   } catch (error) {
+    removeQuietly(fs, temporary);
     throw systemError(error, 'write', path);
   }
 }

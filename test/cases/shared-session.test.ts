@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
+import { openWaymark } from '../../src/index.ts';
 import type { StepHook } from '../../src/platform/file-system.ts';
 import { readText, writeFiles } from '../support/files.ts';
 import { openSandbox, sandbox } from '../support/sandbox.ts';
@@ -80,4 +81,19 @@ test('checkpoints are in the order they were taken in, also after the clock step
   expect((await workspace.listCheckpoints({ everywhere: true })).map(({ id }) => id)).toEqual(ids);
   await goBack(workspace, '@~1');
   expect(readText(place.workspace, 'a')).toBe('2');
+});
+
+test('the catalog is not replaced under a run that goes on', async () => {
+  const place = sandbox();
+  const { workspace } = await openSandbox(place);
+  writeFiles(place.workspace, { a: '1' });
+  const { after } = await workspace.run({}, async () => {
+    await expect(openWaymark({ ...place.options, rebuildCatalog: true })).rejects.toMatchObject({
+      code: 'RUN_ACTIVE',
+    });
+    writeFiles(place.workspace, { a: '2' });
+  });
+  expect(after).not.toBeNull();
+  await using rebuilt = await openWaymark({ ...place.options, rebuildCatalog: true });
+  expect(await rebuilt.listCheckpoints({ everywhere: true })).toHaveLength(2);
 });
