@@ -5,6 +5,7 @@ import type { Checkpoint } from '../domain/checkpoint.ts';
 import { isWaymarkError } from '../domain/errors.ts';
 import { quotePath, type RelPath } from '../domain/rel-path.ts';
 import { keepWorktree } from '../worktree/create/keep-worktree.ts';
+import type { TreeState } from '../worktree/create/tree-state.ts';
 import type { Notice } from '../worktree/record/notice.ts';
 import type { RemovalReason } from '../worktree/record/removal-reason.ts';
 import { branchOf } from '../worktree/record/run-name.ts';
@@ -45,7 +46,7 @@ export async function endWorktree(
       finalCheckpoint = held.checkpoint;
       reasons.push(...held.reasons);
       if (reasons.length === 0) {
-        const notices = await remove(outer, place);
+        const notices = await remove(outer, place, held.seen);
         return { ...result, kept: false, reasons, finalCheckpoint, notices };
       }
     } else if (outcome === 'failed' && keepBecause !== undefined) reasons.push(keepBecause);
@@ -56,17 +57,25 @@ export async function endWorktree(
   return { ...result, kept: true, reasons, finalCheckpoint, notices: [] };
 }
 
+interface HeldState {
+  readonly checkpoint: Checkpoint | null;
+  readonly reasons: readonly string[];
+  /** the worktree as it was before */
+  readonly seen: TreeState;
+}
+
 /** Sees to it that a checkpoint holds what would go; gives the reasons why the worktree must stay all the same. */
 async function holdState(
   outer: WorkspaceContext,
   { runId, path, directory }: WorktreePlace,
   { finalCheckpoint, session }: Ended,
-): Promise<{ readonly checkpoint: Checkpoint | null; readonly reasons: readonly string[] }> {
+): Promise<HeldState> {
   const inspection = await inspectRemoval(outer, { directory, name: runId, ownsRun: true });
   const grave = inspection.reasons.filter(({ kind }) => !HELD.has(kind)).map(({ message }) => message);
-  if (grave.length > 0) return { checkpoint: finalCheckpoint, reasons: grave };
+  const { seen } = inspection;
+  if (grave.length > 0) return { checkpoint: finalCheckpoint, reasons: grave, seen };
   const paths = inspection.reasons.flatMap((reason) => reason.paths as readonly RelPath[]);
-  if (paths.length === 0) return { checkpoint: finalCheckpoint, reasons: [] };
+  if (paths.length === 0) return { checkpoint: finalCheckpoint, reasons: [], seen };
   const worktree = worktreeContext(outer, path);
   const checkpoint =
     finalCheckpoint ??
@@ -79,8 +88,8 @@ async function holdState(
       })
     ).checkpoint;
   if (checkpoint === null)
-    return { checkpoint, reasons: ['Its final state could not be held by a checkpoint'] };
-  return { checkpoint, reasons: await gapsOf(worktree, checkpoint, paths) };
+    return { checkpoint, reasons: ['Its final state could not be held by a checkpoint'], seen };
+  return { checkpoint, reasons: await gapsOf(worktree, checkpoint, paths), seen };
 }
 
 async function gapsOf(
@@ -105,6 +114,7 @@ async function gapsOf(
 async function remove(
   outer: WorkspaceContext,
   { runId, path, directory }: WorktreePlace,
+  seen: TreeState,
 ): Promise<readonly Notice[]> {
   const { dirHash } = worktreeContext(outer, path).identity;
   const { notices } = await removeWorktree(outer, {
@@ -112,6 +122,7 @@ async function remove(
     name: runId,
     ownsRun: true,
     force: true,
+    seen,
   });
   await releaseBase(outer, dirHash, runId);
   return notices;

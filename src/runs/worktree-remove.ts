@@ -8,10 +8,15 @@ import type { Checkpoint } from '../domain/checkpoint.ts';
 import { WaymarkError } from '../domain/errors.ts';
 import type { LockHold } from '../platform/lock.ts';
 import { directoryHash } from '../workspace/identity.ts';
+import { bringBack, changedMeanwhile } from '../worktree/create/set-aside.ts';
 import type { RemovalReasonKind } from '../worktree/record/removal-reason.ts';
 import { sandboxPlanOf } from '../worktree/record/run-name.ts';
 import { inspectRemoval, type RemovalInspection } from '../worktree/remove/inspect-removal.ts';
-import { refuseUnsafe, removeWorktree as removeFromDisk } from '../worktree/remove/remove-worktree.ts';
+import {
+  type RemovalResult,
+  refuseUnsafe,
+  removeWorktree as removeFromDisk,
+} from '../worktree/remove/remove-worktree.ts';
 import { releaseBase } from './worktree-base.ts';
 import { dropContents } from './worktree-contents.ts';
 import { type Lost, neverHeld, notHeld } from './worktree-lost.ts';
@@ -20,6 +25,9 @@ import { placeOf, type WorktreeCaller, type WorktreePlace, worktreeContext } fro
 /** ms to wait for another removal of the same worktree */
 const PATIENCE_MS = 1000;
 const MOST_NAMED = 5;
+
+/** How often what came or changed meanwhile is held again. */
+const ATTEMPTS = 3;
 
 /** Reasons that are about something a checkpoint may hold. */
 const CONTENT: ReadonlySet<RemovalReasonKind> = new Set([
@@ -47,18 +55,36 @@ export async function removeWorktree(
 ): Promise<WorktreeRemoval> {
   const { context } = caller;
   const place = await placeOf(caller, name);
-  const where = { directory: context.identity.path, name: place.runId, ownsRun: true };
   await sweep(context);
   using _run = await holdForRemoval(context, place);
   await refuseDuringRun({ ...context, currentRun: place.runId }, place.path, 0);
+  bringBack(context.fs, place.path);
+  const removal = await removeHeld(context, place, options);
+  await releaseBase(context, directoryHash(place.path), place.runId);
+  await dropContents(context, context.identity.dirHash, place.runId);
+  return removal;
+}
+
+/** Holds what lies in it and removes it as it was then. What came or changed in between is held, too, or refused like the rest. */
+async function removeHeld(
+  context: WorkspaceContext,
+  place: WorktreePlace,
+  options: WorktreeRemoveOptions,
+  attempt = 1,
+): Promise<WorktreeRemoval> {
+  const where = { directory: context.identity.path, name: place.runId, ownsRun: true };
   const force = options.force === true || options.discardSecrets === true || options.discardUnheld === true;
   const inspection = await inspectRemoval(context, where);
   if (!inspection.absent && !force) refuseSandbox(place);
   if (!inspection.absent) refuseUnsafe(place, inspection.reasons, force);
   const held = force ? await holdAll(context, place, inspection, options) : NOTHING_HELD;
-  const removal = await removeFromDisk(context, { ...where, force });
-  await releaseBase(context, directoryHash(place.path), place.runId);
-  await dropContents(context, context.identity.dirHash, place.runId);
+  let removal: RemovalResult;
+  try {
+    removal = await removeFromDisk(context, { ...where, force, seen: inspection.seen });
+  } catch (error) {
+    if (changedMeanwhile(error) === undefined || attempt === ATTEMPTS) throw error;
+    return removeHeld(context, place, options, attempt + 1);
+  }
   return { ...removal, checkpoint: held.checkpoint, discarded: held.discarded.map(({ name }) => name) };
 }
 

@@ -24,6 +24,7 @@ import {
 import { buildWorktree, type CreateOptions, describe, type Worktree } from './create-worktree.ts';
 import { dropEntry, dropUnfinished } from './drop-leftovers.ts';
 import { refuseTaken } from './refuse-taken.ts';
+import { bringBack } from './set-aside.ts';
 
 /**
  * Goes on in a worktree that was kept, or that a killed run left; finishes one whose creation was killed, and checks out the branch again
@@ -49,6 +50,7 @@ export async function resumeWorktree(context: WorktreeContext, options: CreateOp
     });
   }
   const path = worktreePath(home, runId);
+  bringBack(context.fs, path);
   const registered = findRegistered(await readRegistry(git, repository), path);
   const whole = lstatOrUndefined(path) !== undefined && registered?.entry !== undefined;
   if (record.phase === 'creating') {

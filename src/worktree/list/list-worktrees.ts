@@ -4,6 +4,7 @@ import { isWaymarkError } from '../../domain/errors.ts';
 import type { RunId } from '../../domain/ids.ts';
 import type { Git } from '../../platform/git-process.ts';
 import { runLockName } from '../../workspace/run-lock.ts';
+import { isAside } from '../create/set-aside.ts';
 import { branchRefOf, parseRunName, sandboxPlanOf } from '../record/run-name.ts';
 import type { WorktreeContext } from '../record/worktree-context.ts';
 import { checkHome, type WorktreeHome, worktreeHome, worktreePath } from '../record/worktree-home.ts';
@@ -105,7 +106,9 @@ async function summarize(
   const active = context.locks.isHeld(runLockName('run', runId, path));
   const [state, detail] = active
     ? (['active', undefined] as const)
-    : stateOf(runId, record, damage ?? looked.damage, there, registered);
+    : isAside(path)
+      ? (['broken', INTERRUPTED] as const)
+      : stateOf(runId, record, damage ?? looked.damage, there, registered);
   const { contents } = looked;
   return {
     runId,
@@ -134,6 +137,8 @@ async function summarize(
   };
 }
 
+const INTERRUPTED = 'Its removal was interrupted: remove it again';
+
 function stateOf(
   runId: RunId,
   record: WorktreeRecord | undefined,
@@ -142,7 +147,7 @@ function stateOf(
   registered: RegisteredWorktree | undefined,
 ): readonly [WorktreeState, string | undefined] {
   if (record?.phase === 'creating') return ['broken', 'Its creation was interrupted: resume it or remove it'];
-  if (record?.phase === 'removing') return ['broken', 'Its removal was interrupted: remove it again'];
+  if (record?.phase === 'removing') return ['broken', INTERRUPTED];
   if (!there) return ['missing', 'Its directory was deleted: remove it, or resume it from its branch'];
   if (registered?.entry === undefined) return ['broken', 'git does not know it as a worktree'];
   if (damage !== undefined) return ['broken', damage];

@@ -8,6 +8,7 @@ import { runLockName } from '../../workspace/run-lock.ts';
 import { isSecretName } from '../../workspace/scope/fixed-names.ts';
 import { type CommitsAtRisk, commitsAtRisk } from '../create/commits-at-risk.ts';
 import type { CreateOptions } from '../create/create-worktree.ts';
+import { newIn, type TreeState, treeState } from '../create/tree-state.ts';
 import { readContents, type WorktreeContents } from '../list/worktree-contents.ts';
 import type { RemovalReason, RemovalReasonKind } from '../record/removal-reason.ts';
 import { branchOf, parseRunName } from '../record/run-name.ts';
@@ -38,6 +39,8 @@ export interface RemovalInspection {
   readonly commits: CommitsAtRisk;
   /** nothing is known by this name, and nothing is there */
   readonly absent: boolean;
+  /** the worktree as it was before anything in it was looked at */
+  readonly seen: TreeState;
 }
 
 /** A worktree as removal meets it. */
@@ -102,6 +105,7 @@ export async function inspectTarget(
   const add = (kind: RemovalReasonKind, count: number, message: string, paths: readonly string[] = []) => {
     if (count > 0) reasons.push({ kind, message, count, paths });
   };
+  const seen = new Map([...treeState(path), ...entryState(registered?.entry)]);
   const commits = await commitsAtRisk(git, repository, registry, runId, registered);
   if (!ownsRun && locks.isHeld(runLockName('run', runId, path))) {
     add('run_active', 1, `The run "${runId}" goes on in it`);
@@ -145,7 +149,22 @@ export async function inspectTarget(
     registered === undefined &&
     stats === undefined &&
     lstatOrUndefined(`${path}.json`) === undefined;
-  return { runId, path, reasons, commits, absent };
+  return { runId, path, reasons, commits, absent, seen };
+}
+
+/** What is staged, and what submodules hold, lies in git's entry. Keys begin with a slash, as no path in the worktree does. */
+function entryState(entry: string | undefined): TreeState {
+  const state = entry === undefined ? [] : [...treeState(entry)];
+  // git touches a shared index whenever it reads it.
+  const own = state.filter(([path]) => !path.startsWith('sharedindex.'));
+  return new Map(own.map(([path, mark]) => [`/${path}` as RelPath, mark] as const));
+}
+
+/** What git's entry of a worktree has that it had not when the worktree was looked at; nothing where that left the entry out. */
+export function newInEntry(entry: string | undefined, seen: TreeState): readonly RelPath[] {
+  const now = entryState(entry);
+  if (![...now.keys()].some((path) => seen.has(path))) return [];
+  return newIn(now, seen).map((path) => `.git${path}` as RelPath);
 }
 
 type Add = (kind: RemovalReasonKind, count: number, message: string, paths?: readonly string[]) => void;

@@ -6,7 +6,8 @@ import type { LockHold } from '../../platform/lock.ts';
 import { runLockName } from '../../workspace/run-lock.ts';
 import { commitsAtRisk } from '../create/commits-at-risk.ts';
 import { dropEmptyEntries, dropEntry, dropUnfinished, sweepTrash } from '../create/drop-leftovers.ts';
-import { removeTree } from '../create/remove-tree.ts';
+import { bringBack, refuseChanged, removeAside, setAside } from '../create/set-aside.ts';
+import type { TreeState } from '../create/tree-state.ts';
 import type { Notice } from '../record/notice.ts';
 import { isForceable, type RemovalReason } from '../record/removal-reason.ts';
 import { branchOf, branchRefOf } from '../record/run-name.ts';
@@ -22,6 +23,7 @@ import {
   hasIndex,
   type InspectOptions,
   inspectTarget,
+  newInEntry,
   type RemovalTarget,
 } from './inspect-removal.ts';
 
@@ -33,6 +35,8 @@ export interface RemoveOptions extends InspectOptions {
    * (the caller keeps them otherwise), `keep` never.
    */
   readonly branch?: BranchWish;
+  /** The worktree as it was before the caller saw to it that all of it is held. Default: as it is now. */
+  readonly seen?: TreeState;
 }
 
 type BranchWish = 'if_held' | 'delete' | 'keep';
@@ -58,7 +62,8 @@ const RUN_LOCK_WAIT = 1000;
  * and its record, in this order. Nothing else that git has registered is touched. Safe to call again: after a kill it goes on,
  * and with nothing left it says so.
  *
- * @throws WaymarkError `WORKTREE_NOT_SAFE` with `details.reasons` and nothing changed, `RUN_ACTIVE`, `UNSAFE_PATH`, `WORKSPACE_BUSY`
+ * @throws WaymarkError `WORKTREE_NOT_SAFE` with `details.reasons`, or with `details.changed` where something came or changed since it was
+ * looked at, and nothing changed; `RUN_ACTIVE`, `UNSAFE_PATH`, `WORKSPACE_BUSY`
  */
 export async function removeWorktree(
   context: WorktreeContext,
@@ -67,6 +72,7 @@ export async function removeWorktree(
   const repository = await openRepository(context.git, options.directory);
   const { runId, path } = await findTarget(context, repository, options.name);
   using _run = options.ownsRun ? undefined : await holdRun(context, runId, path);
+  bringBack(context.fs, path);
   const target = await findTarget(context, repository, options.name);
   const inspection = await inspectTarget(context, repository, target, true);
   const nothing = { runId, path: target.path, overridden: [], notices: [] };
@@ -79,7 +85,7 @@ export async function removeWorktree(
   refuseUnsafe(target, inspection.reasons, options.force ?? false);
 
   const branch = options.branch ?? 'if_held';
-  await removeFiles(context, repository, target, branch);
+  await removeFiles(context, repository, target, branch, options.seen ?? inspection.seen);
   const outcome = await unregister(context, repository, target, branch);
   return { ...nothing, ...outcome, removed: true, overridden: inspection.reasons };
 }
@@ -128,6 +134,7 @@ async function removeFiles(
   repository: Repository,
   target: RemovalTarget,
   branch: BranchWish,
+  seen: TreeState,
 ): Promise<void> {
   const { fs, locks } = context;
   const { home, path, record, registered } = target;
@@ -138,10 +145,13 @@ async function removeFiles(
       await dropUnfinished(context, repository, home, record);
       return;
     }
-    if (record !== undefined) writeRecord(fs, home, { ...record, phase: 'removing' });
     if (branch !== 'delete') await holdDetachedCommits(context.git, repository, target);
+    const staged = newInEntry(registered?.entry, seen);
+    if (staged.length > 0) refuseChanged(path, staged);
+    setAside(fs, path, seen);
+    if (record !== undefined) writeRecord(fs, home, { ...record, phase: 'removing' });
   }
-  removeTree(fs, path, ['.git']);
+  removeAside(fs, path, ['.git']);
 }
 
 function isWhole(registered: RegisteredWorktree | undefined): boolean {
