@@ -5,26 +5,35 @@ import type { PlanEngine } from './plan-engine.ts';
 import type { ApplyOptions, ApplyResult } from './plan-service.ts';
 import type { PlanHome } from './records/plan-home.ts';
 import { movePlan } from './records/plan-phases.ts';
-import { heldNowhere } from './sandbox/held-nowhere.ts';
-import { requireSandbox, sandboxExists } from './sandbox/plan-sandboxes.ts';
+import { type DiscardOptions, discardSandboxes } from './sandbox/discard-sandboxes.ts';
+import { requireSandbox } from './sandbox/plan-sandboxes.ts';
 
-/** Brings a complete plan's result to its workspace. The caller holds the plan. */
+/** Brings a complete plan's result to its workspace; a copy goes where nothing is lost with it. The caller holds the plan. */
 export async function applyPlan(
-  { repository, log }: PlanHome,
+  planHome: PlanHome,
   engine: PlanEngine,
   plan: Plan,
   options: ApplyOptions,
 ): Promise<ApplyResult> {
+  const { repository, log } = planHome;
   refuseUnlessComplete(plan);
   const applied = () => movePlan(repository, log, plan.id, { phase: 'apply', state: 'applied' });
-  if (plan.sandbox.strategy === 'none') return { plan: options.dryRun ? plan : applied(), result: undefined };
+  if (plan.sandbox.strategy === 'none')
+    return { plan: options.dryRun ? plan : applied(), result: undefined, kept: [] };
   requireSandbox(plan);
   const result = await engine.results.bring(plan, plan.workspace, options);
-  if (options.dryRun) return { plan, result };
-  if (result.skipped.some(isWantedChange)) return { plan: repository.plan(plan.id) ?? plan, result };
+  if (options.dryRun) return { plan, result, kept: [] };
+  if (result.skipped.some(isWantedChange))
+    return { plan: repository.plan(plan.id) ?? plan, result, kept: [] };
   const done = applied();
-  await removeSandboxes(repository, engine, done, ({ strategy }) => strategy === 'filesystem_copy');
-  return { plan: repository.plan(plan.id) ?? done, result };
+  const final = finalCheckpoint(engine, 'pre-removal');
+  const kept = await discardSandboxes(planHome, done, {
+    sandboxes: engine.sandboxes,
+    which: ({ strategy }) => strategy === 'filesystem_copy',
+    // What was changed since it was brought was not: the sandbox stays with it.
+    final: async (one, reach) => (one.id === done.id ? result.broughtFrom : final(one, reach)),
+  });
+  return { plan: repository.plan(plan.id) ?? done, result, kept };
 }
 
 function refuseUnlessComplete({ id, parentId, phase, state }: Plan): void {
@@ -42,46 +51,17 @@ export async function cancelPlan(planHome: PlanHome, engine: PlanEngine, plan: P
     throw new WaymarkError('BUSINESS_RULE_VIOLATION', `Cancel blocked: plan is already applied (${plan.id})`);
   if (plan.state !== 'cancelled')
     movePlan(repository, log, plan.id, { phase: plan.phase, state: 'cancelled' });
-  await discardSandboxes(planHome, engine, plan);
+  await discardSandboxes(planHome, plan, {
+    sandboxes: engine.sandboxes,
+    which: () => true,
+    final: finalCheckpoint(engine, 'pre-cancel'),
+  });
   return repository.plan(plan.id) ?? plan;
 }
 
-/** Removes the sandboxes of a plan and of those below it, each after a checkpoint of all that only it holds. */
-async function discardSandboxes(planHome: PlanHome, engine: PlanEngine, plan: Plan): Promise<void> {
-  const { home, repository, log } = planHome;
-  for (const child of repository.plans({ parentId: plan.id }))
-    await discardSandboxes(planHome, engine, child);
-  const { strategy, owner } = plan.sandbox;
-  if (strategy === 'none' || owner === 'shared') return;
-  if (sandboxExists(plan) && plan.state !== 'applied') {
-    const { checkpointId } = await engine.checkpointService.createCheckpoint(
-      { planId: plan.id, checkpointType: 'manual', metadata: { reason: 'pre-cancel', phase: plan.phase } },
-      // A copy has the ignored files of its source; what a worktree has it made itself.
-      strategy === 'git_worktree' ? 'everything' : 'unlimited',
-    );
-    const checkpoint = home.catalog.checkpoint(checkpointId);
-    const unheld = checkpoint === undefined ? [] : await heldNowhere(home, plan, checkpoint);
-    if (unheld.length > 0) {
-      const paths = unheld.slice(0, 20).map(({ path, reason }) => ({ path, reason }));
-      log.record({
-        planId: plan.id,
-        kind: 'sandbox_kept',
-        checkpointId,
-        data: { count: unheld.length, paths },
-      });
-      return;
-    }
-  }
-  await engine.sandboxes.remove(plan);
-}
-
-async function removeSandboxes(
-  repository: PlanHome['repository'],
-  engine: PlanEngine,
-  plan: Plan,
-  which: (sandbox: Plan['sandbox']) => boolean,
-): Promise<void> {
-  for (const child of repository.plans({ parentId: plan.id }))
-    await removeSandboxes(repository, engine, child, which);
-  if (which(plan.sandbox)) await engine.sandboxes.remove(plan);
+function finalCheckpoint({ checkpointService }: PlanEngine, reason: string): DiscardOptions['final'] {
+  return async ({ id, phase }, reach) => {
+    const request = { planId: id, checkpointType: 'manual', metadata: { reason, phase } } as const;
+    return (await checkpointService.createCheckpoint(request, reach)).checkpointId;
+  };
 }

@@ -9,6 +9,7 @@ import type { PlanEvent } from '../domain/plan-event.ts';
 import type { CheckpointService, PlanCheckpoint, RollbackResult } from './checkpoints/checkpoint-service.ts';
 import type { PlanStatus } from './plan-status.ts';
 import type { PlanTree } from './plan-tree.ts';
+import type { KeptSandbox } from './sandbox/discard-sandboxes.ts';
 import type { BroughtResult } from './sandbox/sandbox-results.ts';
 
 export interface ExecuteOptions {
@@ -68,6 +69,8 @@ export interface ApplyResult {
   readonly plan: Plan;
   /** undefined where the plan ran in the workspace itself */
   readonly result: BroughtResult | undefined;
+  /** sandboxes that stay, since something in them is held nowhere else */
+  readonly kept: readonly KeptSandbox[];
 }
 
 export interface RollbackOptions {

@@ -7,6 +7,7 @@ import { EXIT } from '../exit-status.ts';
 import { skipJson } from '../json/checkpoint-json.ts';
 import { pathJson } from '../json/path-json.ts';
 import { planJson } from '../json/plan-json.ts';
+import { keptJson, keptWarning } from '../plans/kept-sandbox.ts';
 import { planConsent } from '../plans/plan-consent.ts';
 import { line } from '../render/block.ts';
 import { outcomeBlocks, outcomeWarnings } from '../render/outcome-blocks.ts';
@@ -35,7 +36,7 @@ export const planApply: CommandModule = {
   },
 };
 
-function render({ plan, result }: ApplyResult, dryRun: boolean, shown: Preview | undefined): Result {
+function render({ plan, result, kept }: ApplyResult, dryRun: boolean, shown: Preview | undefined): Result {
   const changes = result?.changes ?? [];
   const skipped = result?.skipped ?? [];
   const left = skipped.filter(isWantedChange).length;
@@ -57,11 +58,12 @@ function render({ plan, result }: ApplyResult, dryRun: boolean, shown: Preview |
       merged: merged.map(pathJson),
       safety_checkpoint_id: result?.safetyCheckpointId ?? null,
       operation_id: result?.operationId ?? null,
+      kept_sandboxes: kept.map(keptJson),
       messages: notes,
       dry_run: dryRun,
     }),
     blocks: () => [...outcomeBlocks({ changes, skipped }, shown), ...notes.map((note) => line(note))],
-    warnings: outcomeWarnings({ warnings: result?.warnings ?? [] }, shown),
+    warnings: [...outcomeWarnings({ warnings: result?.warnings ?? [] }, shown), ...kept.map(keptWarning)],
     exitStatus: left > 0 ? EXIT.partial : EXIT.done,
   };
 }

@@ -25,7 +25,7 @@ export async function bringChanges(
   plan: Plan,
   changes: readonly PathChange[],
   { dryRun = false, confirm = 'always' }: BringOptions,
-): Promise<BroughtResult> {
+): Promise<Omit<BroughtResult, 'broughtFrom'>> {
   const store = context.store('cas', context.identity);
   const { dirHash } = context.identity;
   let agreed = !dryRun && confirm === 'always';

@@ -5,7 +5,8 @@ import { toFsPath } from '../../domain/rel-path.ts';
 import { type CopyCandidate, copyTree } from '../../platform/copy-tree.ts';
 import type { FileSystem } from '../../platform/file-system.ts';
 import { gitDirectoryAt } from '../../workspace/git-directory.ts';
-import { removeTree } from '../../worktree/create/remove-tree.ts';
+import { bringBack, removeAside, setAside } from '../../worktree/create/set-aside.ts';
+import { treeState } from '../../worktree/create/tree-state.ts';
 import { giveOwnRepository } from './own-repository.ts';
 import type { SandboxRequest, SandboxStrategy } from './sandbox-strategy.ts';
 
@@ -34,8 +35,12 @@ export function filesystemCopy(fs: FileSystem, forbidden: readonly string[]): Sa
         giveOwnRepository(fs, repository, path);
       return { path, branch: null, notices: [] };
     },
-    async remove(request) {
-      if (realDirectories(request.workspace) === HOME.length) removeTree(fs, placeOf(request));
+    async remove(request, _, seen) {
+      if (realDirectories(request.workspace) < HOME.length) return;
+      const path = placeOf(request);
+      bringBack(fs, path);
+      setAside(fs, path, seen ?? treeState(path));
+      removeAside(fs, path);
     },
   };
 }

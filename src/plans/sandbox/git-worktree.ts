@@ -36,12 +36,13 @@ export function gitWorktree(context: WorktreeContext, setUp?: SetUp): SandboxStr
     },
     hold: (request, { path }) =>
       context.locks.tryAcquire(runLockName('run', nameOf(request), path), 'exclusive'),
-    async remove(request, { path }) {
+    async remove(request, { path }, seen) {
       if (path !== '' && lstatSync(path, { throwIfNoEntry: false }) === undefined) return;
       await removeWorktree(context, {
         directory: request.workspace,
         name: nameOf(request),
         force: true,
+        ...(seen === undefined ? {} : { seen }),
       });
     },
   };

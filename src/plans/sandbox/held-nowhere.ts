@@ -1,42 +1,103 @@
-import { lstatSync, readFileSync, readlinkSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { type Present, pairsToPresent, presentState, type Reach } from '../../checkpoints/capture/present.ts';
 import { openSnapshot } from '../../checkpoints/history/open-snapshot.ts';
-import type { HomeContext } from '../../checkpoints/workspace/home-context.ts';
+import { lockWorkspace } from '../../checkpoints/workspace/workspace-lock.ts';
 import type { Checkpoint } from '../../domain/checkpoint.ts';
-import { makesPartial } from '../../domain/coverage.ts';
+import { isWaymarkError } from '../../domain/errors.ts';
 import type { Plan } from '../../domain/plan.ts';
-import { encodeName, type RelPath } from '../../domain/rel-path.ts';
-import type { Skip } from '../../domain/snapshot.ts';
+import { baseNameOf, parentOf, type RelPath } from '../../domain/rel-path.ts';
+import { isStored, type SnapshotView } from '../../domain/snapshot.ts';
+import { gitDirectoryAt } from '../../workspace/git-directory.ts';
+import { type Met, walkTree } from '../../worktree/create/walk-tree.ts';
+import { contextFor, type PlanHome } from '../records/plan-home.ts';
+import { holdsSameContent } from './same-content.ts';
+import { unheldInRepository } from './unheld-in-repository.ts';
+
+/** ms that a capture or restore of another process may take */
+const PATIENCE = 30_000;
+
+/** Something in a plan's sandbox that would be gone with it. */
+export interface HeldNowhere {
+  readonly path: RelPath;
+  /** `unheld`: a content that no checkpoint has; `changed`: since the checkpoint; `commits`, `staged`: in the repository at `path`, or for it */
+  readonly reason: 'unheld' | 'secret' | 'changed' | 'commits' | 'staged' | 'unreadable';
+}
 
 /**
- * Paths of a plan's sandbox that neither its final checkpoint holds nor the workspace: secrets that differ there, and what could not be read.
- * Their content would be gone with the sandbox.
+ * Finds what lies in a plan's sandbox as it is now and is held neither by a checkpoint of it, nor by the workspace, nor by the sandbox around it: what was
+ * changed since, secrets, ignored files of its own, and what its repositories hold alone. Every file that the checkpoint left out is read.
+ *
+ * @param reach with which the checkpoint was taken
  */
 export async function heldNowhere(
-  home: HomeContext,
+  planHome: PlanHome,
   plan: Plan,
   checkpoint: Checkpoint,
-): Promise<readonly Skip[]> {
-  const store = home.store(checkpoint.engine, checkpoint.workspace);
-  await using _hold = await store.hold('shared', 30_000);
-  const { view } = await openSnapshot(home, checkpoint);
-  const unheld: Skip[] = [];
-  for (const [path, node] of view.nodes()) {
-    if (node.kind !== 'observed') continue;
-    const { reason } = node;
-    if (makesPartial(reason) || (reason === 'secret' && !alike(plan, path))) unheld.push({ path, reason });
+  reach: Reach,
+): Promise<readonly HeldNowhere[]> {
+  const { home, repository } = planHome;
+  const root = plan.sandbox.path;
+  const parent = plan.parentId === null ? undefined : repository.plan(plan.parentId);
+  const elsewhere = [plan.workspace, ...(parent === undefined ? [] : [parent.sandbox.path])];
+  const isHeld = await heldBy(planHome, plan, checkpoint, reach);
+  const unheld: HeldNowhere[] = [];
+  const repositories: (RelPath | '')[] = [];
+  try {
+    for (const { path, stats } of outsideRepositories(root, repositories)) {
+      if (!stats.isFile() && !stats.isSymbolicLink()) continue;
+      const reason = isHeld(path);
+      if (reason === 'held' || elsewhere.some((other) => holdsSameContent(root, other, path))) continue;
+      unheld.push({ path, reason });
+    }
+  } catch (error) {
+    if (!isWaymarkError(error, 'PERMISSION_DENIED')) throw error;
+    unheld.push({ path: '.' as RelPath, reason: 'unreadable' });
   }
+  for (const at of repositories)
+    unheld.push(...(await unheldInRepository(home, { root, at, elsewhere, scratch: dirname(root) })));
   return unheld;
 }
 
-function alike({ sandbox, workspace }: Plan, path: RelPath): boolean {
-  const here = contentOf(sandbox.path, path);
-  const there = contentOf(workspace, path);
-  return here !== undefined && there !== undefined && here.equals(there);
+/** What lies in the tree but for repositories' own directories, which are listed instead. */
+function* outsideRepositories(root: string, repositories: (RelPath | '')[]): Generator<Met> {
+  let inside: string | undefined;
+  for (const met of walkTree(root)) {
+    if (inside !== undefined && met.path.startsWith(inside)) continue;
+    const parent = parentOf(met.path);
+    const isRepository =
+      baseNameOf(met.path) === '.git' && gitDirectoryAt(parent === '' ? root : `${root}/${parent}`);
+    if (isRepository) {
+      repositories.push(parent);
+      inside = `${met.path}/`;
+    } else yield met;
+  }
 }
 
-function contentOf(root: string, path: RelPath): Buffer | undefined {
-  const place = encodeName(`${root}/${path}`);
-  const stats = lstatSync(place, { throwIfNoEntry: false });
-  if (stats?.isSymbolicLink()) return readlinkSync(place, 'buffer');
-  return stats?.isFile() ? readFileSync(place) : undefined;
+async function heldBy(
+  planHome: PlanHome,
+  plan: Plan,
+  checkpoint: Checkpoint,
+  reach: Reach,
+): Promise<(path: RelPath) => 'held' | 'unheld' | 'secret' | 'changed'> {
+  const context = contextFor(planHome, plan, plan.sandbox.path);
+  const store = context.store(checkpoint.engine, checkpoint.workspace);
+  using _workspace = await lockWorkspace(context.locks, context.identity.path, 'shared', PATIENCE);
+  await using _store = await store.hold('shared', PATIENCE);
+  const { view } = await openSnapshot(context, checkpoint);
+  const present = await presentState(context, store, reach);
+  const changed = new Set([...pairsToPresent(store, view, present.view)].map(({ path }) => path));
+  return (path) => {
+    if (isStored(view.get(path))) return changed.has(path) ? 'changed' : 'held';
+    return isSecret(present, view, path) ? 'secret' : isNew(present, path) ? 'changed' : 'unheld';
+  };
+}
+
+function isSecret(present: Present, view: SnapshotView, path: RelPath): boolean {
+  return [present.view.get(path), view.get(path)].some(
+    (node) => node?.kind === 'observed' && node.reason === 'secret',
+  );
+}
+
+function isNew(present: Present, path: RelPath): boolean {
+  return isStored(present.view.get(path));
 }

@@ -2,6 +2,7 @@ import { lstatSync } from 'node:fs';
 import type { PlanRepository } from '../../catalog/plans/plan-repository.ts';
 import { WaymarkError } from '../../domain/errors.ts';
 import type { Plan } from '../../domain/plan.ts';
+import type { TreeState } from '../../worktree/create/tree-state.ts';
 import type { PlanLog } from '../records/plan-log.ts';
 import type { SandboxResults } from './sandbox-results.ts';
 import type { SandboxRequest, SandboxStrategies } from './sandbox-strategy.ts';
@@ -57,12 +58,12 @@ export class PlanSandboxes {
     );
   }
 
-  /** Removes a sandbox that the plan owns; `none` stays, being the workspace. */
-  async remove(plan: Plan): Promise<Plan> {
+  /** Removes a sandbox that the plan owns, as it was at `seen`; `none` stays, being the workspace. */
+  async remove(plan: Plan, seen?: TreeState): Promise<Plan> {
     const { repository, log, strategies, results } = this.#options;
     const { strategy, owner, state, path } = plan.sandbox;
     if (strategy === 'none' || owner === 'shared' || state === 'removed') return plan;
-    await strategies[strategy].remove(requestFor(plan, plan.workspace), plan.sandbox);
+    await strategies[strategy].remove(requestFor(plan, plan.workspace), plan.sandbox, seen);
     await results?.release(plan);
     return log.atomically('sandbox-removed', () => {
       log.record({ planId: plan.id, kind: 'sandbox_removed', data: { strategy, path } });

@@ -13,6 +13,8 @@ export interface BringOptions {
 export interface BroughtResult extends RestoreResult {
   /** files that both sides had changed, and that hold both changes now */
   readonly merged: readonly RelPath[];
+  /** the sandbox as it was brought */
+  readonly broughtFrom: CheckpointId;
 }
 
 /** Tells what a plan changed in a sandbox of its own, and brings it to where it belongs. */
@@ -24,6 +26,8 @@ export interface SandboxResults {
   /**
    * Gives each changed path of `into` its new content where it still is as the sandbox began with it. A text file that was changed there too is
    * merged where the changes do not touch; the rest is skipped as `conflict`.
+   *
+   * @throws WaymarkError `PLAN_STALE` where the workspace or the sandbox changed while `confirm` was asked
    */
   bring(plan: Plan, into: string, options?: BringOptions): Promise<BroughtResult>;
   /** The base need not be kept any longer. */

@@ -1,6 +1,7 @@
 import { WaymarkError } from '../../domain/errors.ts';
 import type { PlanId } from '../../domain/ids.ts';
 import type { PlanSandbox, SandboxStrategyName } from '../../domain/plan.ts';
+import type { TreeState } from '../../worktree/create/tree-state.ts';
 
 export interface SandboxRequest {
   readonly planId: PlanId;
@@ -26,8 +27,12 @@ export interface SandboxStrategy {
   locate(request: SandboxRequest): Promise<SandboxPlace>;
   /** Makes it. Gives the place, which may be more exact than the one foreseen, and what the user should know. */
   create(request: SandboxRequest): Promise<SandboxPlace & { readonly notices: readonly string[] }>;
-  /** Removes it; no error where it is gone. The caller has checkpointed what must not be lost. */
-  remove(request: SandboxRequest, place: SandboxPlace): Promise<void>;
+  /**
+   * Removes it; no error where it is gone. The caller has seen to it that what was there at `seen` is held elsewhere.
+   *
+   * @throws WaymarkError `WORKTREE_NOT_SAFE` where something came or changed since, and nothing removed
+   */
+  remove(request: SandboxRequest, place: SandboxPlace, seen?: TreeState): Promise<void>;
   /** Tells other processes that the sandbox is in use while the plan is executed; for strategies whose sandboxes others may remove. */
   hold?(request: SandboxRequest, place: SandboxPlace): Disposable | undefined;
 }

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Confirm } from '../../checkpoints/api/restore.ts';
 import { createCheckpoint } from '../../checkpoints/capture/create-checkpoint.ts';
 import { openSnapshot } from '../../checkpoints/history/open-snapshot.ts';
 import { pin } from '../../checkpoints/retention/pin.ts';
@@ -19,6 +21,8 @@ interface Outcome {
   readonly changes: readonly PathChange[];
   /** paths that differ, as far as can be told, and whose content is not held */
   readonly lost: readonly Skip[];
+  /** the sandbox as it was then */
+  readonly result: CheckpointId;
 }
 
 /**
@@ -50,10 +54,24 @@ export class WorkspaceSandboxResults implements SandboxResults {
   }
 
   async bring(plan: Plan, into: string, options: BringOptions = {}): Promise<BroughtResult> {
-    const { changes, lost } = await this.#outcome(plan);
+    let outcome = await this.#outcome(plan);
+    const { changes, lost } = outcome;
+    const { confirm } = options;
+    const asking: Confirm | undefined =
+      typeof confirm !== 'function'
+        ? confirm
+        : async (preview) => {
+            if (!(await confirm(preview))) return false;
+            outcome = await this.#outcome(plan);
+            if (!isDeepStrictEqual([outcome.changes, outcome.lost], [changes, lost])) throw stale(plan);
+            return true;
+          };
     const context = contextFor(this.#planHome, plan, into);
-    const result = await bringChanges(context, plan, changes, options);
-    return { ...result, skipped: [...result.skipped, ...lost] };
+    const result = await bringChanges(context, plan, changes, {
+      ...options,
+      ...(asking === undefined ? {} : { confirm: asking }),
+    });
+    return { ...result, skipped: [...result.skipped, ...lost], broughtFrom: outcome.result };
   }
 
   async #outcome(plan: Plan): Promise<Outcome> {
@@ -84,6 +102,7 @@ export class WorkspaceSandboxResults implements SandboxResults {
         after: change.to,
       })),
       lost,
+      result: result.id,
     };
   }
 
@@ -99,4 +118,10 @@ export class WorkspaceSandboxResults implements SandboxResults {
     if (checkpoint !== null) return checkpoint;
     throw new WaymarkError('INTERNAL', `No checkpoint of ${context.identity.path} was taken`);
   }
+}
+
+function stale({ sandbox }: Plan): WaymarkError {
+  return new WaymarkError('PLAN_STALE', `The sandbox ${sandbox.path} changed since its result was shown`, {
+    hint: 'Nothing was written; look at it again',
+  });
 }
