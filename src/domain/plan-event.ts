@@ -9,6 +9,7 @@ export const PLAN_EVENT_KINDS = [
   'step_queued',
   'step_started',
   'step_finished',
+  'step_taken_back',
   'subplan_spawned',
   'wave_entered',
   'wave_left',

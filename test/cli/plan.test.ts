@@ -1,4 +1,4 @@
-import { readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse as parseYaml } from 'yaml';
@@ -449,4 +449,68 @@ test('waymark plan run prints the problems of a document a line each, and what i
   expect(again.stderr).toContain('waymark: look for go, attempt 2');
   const complete = await place.run(['plan', 'run', '--resume', failed.plan_id]);
   expect([complete.status, complete.stderr]).toEqual([0, expect.stringContaining('is complete')]);
+});
+
+test.each([['--yes'], ['--quiet'], ['--format=json']])(
+  'what goes back with a step that runs again is named, with the checkpoint that has it (%s)',
+  async (how) => {
+    const place = cliSandbox();
+    const again = join(place.base, 'again');
+    const file = join(place.base, 'killed.json');
+    const command = `test -e ${again} && exit 0; echo half > two; touch ${again}; kill -9 $PPID; sleep 600`;
+    writeFileSync(file, JSON.stringify({ steps: [{ title: 'dies', tool: 'shell', command }] }));
+    place.write('user.txt', 'before\n');
+    expect(await place.run(['plan', 'run', file])).toMatchObject({ signal: 'SIGKILL' });
+    place.write('user.txt', 'an evening of work\n');
+    place.write('notes.md', 'notes\n');
+    const [plan] = await place.json(['plan', 'list']);
+    const { status, stdout, stderr } = await place.run(['plan', 'run', '--resume', plan.plan_id, how]);
+    expect(status).toBe(0);
+    expect(place.tree()).toEqual(['user.txt']);
+    const event = (text: string) => {
+      const events = text
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+      return events.find(({ kind }) => kind === 'step_taken_back');
+    };
+    const safety =
+      how === '--format=json'
+        ? event(stdout).checkpoint_id
+        : /3 paths of .* went back to before "dies" began: notes\.md, two, user\.txt\. As they were: waymark checkpoints restore (\S+) PATH/.exec(
+            stderr,
+          )?.[1];
+    if (how === '--format=json') {
+      expect(event(stdout)).toMatchObject({ count: 3, paths: ['notes.md', 'two', 'user.txt'] });
+    }
+    await place.ok(['checkpoints', 'restore', safety, 'user.txt', 'notes.md', '--yes']);
+    expect([place.read('user.txt'), place.read('notes.md')]).toEqual(['an evening of work\n', 'notes\n']);
+  },
+);
+
+test('apply says which sandbox stays, for what, and what to do', async () => {
+  const place = cliSandbox();
+  place.write('.gitignore', 'data/\n');
+  const file = join(place.base, 'copy.json');
+  const command = 'mkdir data; echo r > data/result; echo P > signing.key; echo b > brought';
+  writeFileSync(file, JSON.stringify({ sandbox: 'filesystem_copy', steps: [{ tool: 'shell', command }] }));
+  const plan = await place.json(['plan', 'run', '--quiet', file]);
+  const { status, stdout, stderr } = await place.run([
+    'plan',
+    'apply',
+    plan.plan_id,
+    '--yes',
+    '--format',
+    'json',
+  ]);
+  expect([status, stderr]).toEqual([
+    0,
+    expect.stringMatching(
+      /stays: nothing else holds .*signing\.key \(a secret\)\. Copy away what you need, then delete it/,
+    ),
+  ]);
+  const [kept] = JSON.parse(stdout).kept_sandboxes;
+  expect(kept).toMatchObject({ plan_id: plan.plan_id, path: plan.sandbox.path, because: null });
+  expect(kept.unheld).toContainEqual({ path: 'signing.key', reason: 'secret' });
+  expect(existsSync(join(plan.sandbox.path, 'data/result'))).toBe(true);
 });

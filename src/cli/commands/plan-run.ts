@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import type { Decision } from '../../domain/decision.ts';
 import { WaymarkError } from '../../domain/errors.ts';
 import type { Plan } from '../../domain/plan.ts';
+import type { PlanEvent } from '../../domain/plan-event.ts';
 import type { ExecuteOptions } from '../../plans/plan-service.ts';
 import type { CommandModule } from '../command.ts';
 import { ask } from '../consent.ts';
@@ -11,6 +12,7 @@ import { given } from '../options.ts';
 import { jsonView, textView } from '../plans/plan-live-view.ts';
 import { planOutcome } from '../plans/plan-outcome.ts';
 import { planSignals } from '../plans/plan-signals.ts';
+import { takenBackText } from '../plans/taken-back.ts';
 
 /** `waymark plan run FILE [--worktree] [--resume PLAN]` */
 export const planRun: CommandModule = {
@@ -44,16 +46,24 @@ export const planRun: CommandModule = {
       throw new WaymarkError('USAGE', 'plan run takes one file, or --resume PLAN');
     const quiet = options.flag('quiet');
     const events = context.format === 'json' && !quiet;
+    const takenBack: string[] = [];
+    const noteTakenBack = (event: PlanEvent) => {
+      if (event.kind === 'step_taken_back') takenBack.push(takenBackText(event));
+    };
     using signals = planSignals(process);
     const execute: ExecuteOptions = {
       signal: signals.signal,
       ...given('mayRepeat', mayRepeat(context, options.flag('yes'))),
-      ...given('onEvent', events ? jsonView(context.terminal) : viewFor(context, quiet)),
+      onEvent: events
+        ? jsonView(context.terminal)
+        : quiet
+          ? noteTakenBack
+          : textView(context.terminal, { output: true }),
     };
     const plans = await (await context.waymark()).plans();
     const outcome = (plan: Plan) => {
       if (events) context.terminal.out(`${JSON.stringify({ kind: 'plan', ...planJson(plan) })}\n`);
-      return planOutcome(plan, { printed: events });
+      return { ...planOutcome(plan, { printed: events }), warnings: takenBack };
     };
     if (resume !== undefined) {
       const before = plans.find(resume);
@@ -80,10 +90,6 @@ export const planRun: CommandModule = {
 
 function collect(value: string, earlier: readonly string[] = []): readonly string[] {
   return [...earlier, value];
-}
-
-function viewFor({ terminal }: CommandContext, quiet: boolean) {
-  return quiet ? undefined : textView(terminal, { output: true });
 }
 
 function mayRepeat(

@@ -3,6 +3,7 @@ import { planEventJson } from '../json/plan-json.ts';
 import { paint } from '../render/paint.ts';
 import { printable } from '../render/printable.ts';
 import type { Terminal } from '../terminal.ts';
+import { takenBackText } from './taken-back.ts';
 
 /** Shows what a plan does while it does it, as lines on standard error. */
 export function textView(
@@ -40,6 +41,8 @@ function lineOf({ kind, data, planId, checkpointId }: PlanEvent, title: string):
       return data['succeeded'] === true ? undefined : `${title} failed: ${messageOf(data['error'])}`;
     case 'checkpoint_failed':
       return `no ${data['checkpoint_type']} checkpoint: ${data['message']}`;
+    case 'step_taken_back':
+      return takenBackText({ data, checkpointId });
     case 'rolled_back':
       return `rolling back to ${checkpointId}`;
     case 'wave_entered':

@@ -1,0 +1,17 @@
+import { countText } from '../../domain/count-text.ts';
+import type { PlanEvent } from '../../domain/plan-event.ts';
+import { quotePath, type RelPath } from '../../domain/rel-path.ts';
+
+const MOST_NAMED = 5;
+
+/** Says what went back with a step that is run again, and how to have it as it was. */
+export function takenBackText({ data, checkpointId }: Pick<PlanEvent, 'data' | 'checkpointId'>): string {
+  const { title, directory } = data;
+  const count = Number(data['count']);
+  const paths = (data['paths'] as readonly RelPath[]).slice(0, MOST_NAMED).map(quotePath);
+  const more = count > paths.length ? `, and ${count - paths.length} more` : '';
+  return (
+    `${countText(count, 'path')} of ${directory} went back to before "${title}" began: ${paths.join(', ')}${more}. ` +
+    `As they were: waymark checkpoints restore ${checkpointId} PATH --workspace ${quotePath(String(directory))}`
+  );
+}
