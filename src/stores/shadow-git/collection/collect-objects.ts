@@ -68,7 +68,7 @@ async function collectDead(
     const freed = bytesFreed(context, plan) + passingBytes(context, options);
     return { bytesBefore, bytesAfter: bytesBefore - freed, blobsDropped: census.deadBlobs, blockedBy: [] };
   }
-  sweepRemains(context);
+  sweepRemains(context, options.thorough);
   await deleteRefs(context, [...leftovers, ...pending.filter((ref) => !young.includes(ref))]);
   writeTable(context, checkpoints);
   const [newest] = checkpoints;

@@ -7,9 +7,15 @@ import type { ShadowContext } from '../repository/shadow-context.ts';
 
 /** Younger remains may belong to somebody who is still at work, ms. */
 const GRACE_MS = 60 * 60 * 1000;
+/** A git that packs gives a pack its index at once; one that stays without was being removed, ms. */
+const HALF_GRACE_MS = 10_000;
 
-/** Removes what killed processes left behind. Call under the stage lock and an exclusive hold on the store. */
-export function sweepRemains(context: ShadowContext): void {
+/**
+ * Removes what killed processes left behind. Call under the stage lock and an exclusive hold on the store.
+ *
+ * @param thorough also the content of packs that were being removed a moment ago
+ */
+export function sweepRemains(context: ShadowContext, thorough: boolean): void {
   const { fs, gitDir } = context;
   const packs = join(gitDir, 'objects', 'pack');
   for (const name of namesIn(gitDir)) {
@@ -25,9 +31,13 @@ export function sweepRemains(context: ShadowContext): void {
     if ((/^\.?tmp[-_]/.test(name) || isTemporaryName(name)) && isOld(context, path)) fs.unlink(path);
     // an import that was killed leaves its mark, and the pack would be kept for ever
     else if (name.endsWith('.keep')) fs.unlink(path);
-    else if (isHalf(packs, name) && isOld(context, path)) fs.unlink(path);
+    else if (isHalf(packs, name) && isOld(context, path, graceOf(name, thorough))) fs.unlink(path);
   }
   sweepSiblings(context);
+}
+
+function graceOf(name: string, thorough: boolean): number {
+  return thorough && name.endsWith('.pack') ? HALF_GRACE_MS : GRACE_MS;
 }
 
 /** A pack without its index, or the other way round. */
@@ -61,9 +71,9 @@ function removeDeadLock(context: ShadowContext, path: string): void {
   context.warn(`Removed ${path}: no live process holds it`);
 }
 
-function isOld(context: ShadowContext, path: string): boolean {
+function isOld(context: ShadowContext, path: string, graceMs = GRACE_MS): boolean {
   const stats = lstatSync(path, { throwIfNoEntry: false });
-  return stats !== undefined && context.clock.now() - stats.mtimeMs > GRACE_MS;
+  return stats !== undefined && context.clock.now() - stats.mtimeMs > graceMs;
 }
 
 function namesIn(path: string): readonly string[] {
