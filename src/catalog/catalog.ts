@@ -99,6 +99,10 @@ export interface Catalog extends Disposable {
   checkpoints(filter?: CheckpointFilter): readonly Checkpoint[];
   setPinned(id: CheckpointId, pinned: boolean): void;
   setRestorable(id: CheckpointId, restorable: boolean): void;
+  /** Notes, before the first manifest is replaced, whose manifests a purge may replace. The notes stay until {@link endPurge}, whatever dies. */
+  beginPurge(ids: readonly CheckpointId[]): void;
+  isBeingPurged(id: CheckpointId): boolean;
+  endPurge(ids: readonly CheckpointId[]): void;
   /** Replaces coverage, snapshot, digest and location after a purge; the only change a committed row ever sees. */
   replacePurged(checkpoint: Omit<Checkpoint, 'pinned' | 'restorable'>): void;
 

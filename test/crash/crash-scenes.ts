@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { type OpenOptions, openWaymark, type Waymark, type Workspace } from '../../src/index.ts';
 import type { StepHook } from '../../src/platform/file-system.ts';
@@ -87,6 +87,15 @@ const scenes = {
     },
     act: (workspace) => workspace.prune(),
     keeps: 2,
+  },
+  purge: {
+    prepare: async (workspace, place) => {
+      writeFiles(place.root, { 'token.txt': randomBytes(5000) });
+      await prepareHistory(workspace, place, 2);
+      rmSync(path.join(place.root, 'token.txt'));
+      await workspace.createCheckpoint({ engine: place.engine });
+    },
+    act: (workspace) => workspace.purge('token.txt', () => true),
   },
   'recovery that goes on': {
     prepare: prepareInterrupted,

@@ -5,6 +5,9 @@ import type { Database, SqlValue } from '../../platform/sqlite.ts';
 import type { CheckpointFilter } from '../catalog.ts';
 import { CONTENT_COLUMNS, type CommittedRecord, checkpointOf, contentValues } from './checkpoint-row.ts';
 
+const PERMIT = 'INSERT OR IGNORE INTO purge_permit VALUES (?)';
+const FORBID = 'DELETE FROM purge_permit WHERE checkpoint_id = ?';
+
 /** Queries and changes of committed rows of `checkpoint_metadata`. */
 export function checkpointTable(database: Database) {
   return {
@@ -38,10 +41,28 @@ export function checkpointTable(database: Database) {
       database.transaction('set restorable', () => setFlag(database, 'restorable', id, restorable));
     },
 
+    beginPurge(ids: readonly CheckpointId[]): void {
+      if (ids.length === 0) return;
+      database.transaction('begin purge', () => {
+        for (const id of ids) database.run(PERMIT, id);
+      });
+    },
+
+    isBeingPurged(id: CheckpointId): boolean {
+      return database.get('SELECT 1 FROM purge_permit WHERE checkpoint_id = ?', id) !== undefined;
+    },
+
+    endPurge(ids: readonly CheckpointId[]): void {
+      if (ids.length === 0) return;
+      database.transaction('end purge', () => {
+        for (const id of ids) database.run(FORBID, id);
+      });
+    },
+
     replacePurged(checkpoint: CommittedRecord): void {
       const { id } = checkpoint;
       database.transaction('replace purged', () => {
-        database.run('INSERT INTO purge_permit VALUES (?)', id);
+        const isOwnPermit = database.run(PERMIT, id) > 0;
         const changed = database.run(
           `UPDATE checkpoint_metadata SET ${CONTENT_COLUMNS.map((column) => `${column} = ?`).join(', ')}
            WHERE checkpoint_id = ? AND session_id = ? AND seq = ? AND state = 'committed'`,
@@ -50,7 +71,7 @@ export function checkpointTable(database: Database) {
           checkpoint.sessionId,
           checkpoint.seq,
         );
-        database.run('DELETE FROM purge_permit WHERE checkpoint_id = ?', id);
+        if (isOwnPermit) database.run(FORBID, id);
         if (changed === 0) throw noCheckpoint(id);
       });
     },
@@ -78,6 +99,7 @@ export function checkpointTable(database: Database) {
     removeCheckpoint(id: CheckpointId): void {
       database.transaction('remove checkpoint', () => {
         database.run('DELETE FROM checkpoint_metadata WHERE checkpoint_id = ?', id);
+        database.run(FORBID, id);
       });
     },
   };

@@ -280,6 +280,19 @@ test('SE-04: replacePurged() replaces content and leaves the permit behind for n
   database.close();
 });
 
+test('SE-04: what beginPurge() notes stays until endPurge(), or the checkpoint is removed', () => {
+  const [one, other] = [take(S1), take(S1)];
+  catalog.beginPurge([one.id, other.id]);
+  catalog.beginPurge([one.id]);
+  catalog.replacePurged({ ...one, sizeBytes: 1 });
+  expect([one, other].map(({ id }) => catalog.isBeingPurged(id))).toEqual([true, true]);
+  catalog.endPurge([one.id]);
+  expect([one, other].map(({ id }) => catalog.isBeingPurged(id))).toEqual([false, true]);
+  catalog.markDeleting([other.id]);
+  catalog.removeCheckpoint(other.id);
+  expect(catalog.isBeingPurged(other.id)).toBe(false);
+});
+
 test('useSession() creates, reopens and orders sessions, and refuses one that differs by case only', () => {
   const first = catalog.useSession(S1);
   expect(first).toEqual({ id: S1, createdAt: first.createdAt, endedAt: null, lastUsedAt: first.createdAt });

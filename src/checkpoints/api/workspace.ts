@@ -65,7 +65,12 @@ export interface Workspace {
   verify(
     name?: CheckpointName,
   ): Promise<{ readonly checked: number; readonly problems: readonly StoreProblem[] }>;
-  /** Removes a path (or glob) from every checkpoint. Needs `confirm`. */
+  /**
+   * Removes a path (or glob) for good from every checkpoint of the workspace and of the worktrees and sandboxes in it. Needs `confirm`. One that
+   * died is finished by doing it again.
+   *
+   * @throws WaymarkError `PATH_NOT_FOUND`, `DECLINED`, `RESTORE_INTERRUPTED`, `CHECKPOINT_IN_USE`, `WORKSPACE_BUSY`, `STORE_BUSY`
+   */
   purge(
     path: string,
     confirm: (found: {

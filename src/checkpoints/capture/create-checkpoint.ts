@@ -7,6 +7,7 @@ import { hasJournal } from '../../restore/journal/journal.ts';
 import type { SnapshotStore } from '../../stores/snapshot-store.ts';
 import type { ScopeSource } from '../../workspace/observation.ts';
 import type { CreateOptions, CreateResult } from '../api/checkpoints.ts';
+import { settledRow } from '../history/settled-row.ts';
 import { retainAfterCapture } from '../retention/retain.ts';
 import { useSession } from '../sessions/session.ts';
 import { startOfSession } from '../sessions/start-of-session.ts';
@@ -131,7 +132,7 @@ export async function scopeFor(
   const run = context.catalog
     .openRuns()
     .find((open) => open.id === runId && open.dirHash === context.identity.dirHash);
-  const start = run?.runStart ? context.catalog.checkpoint(run.runStart) : undefined;
+  const start = run?.runStart ? await settledRow(context, { id: run.runStart }) : undefined;
   if (start === undefined) return liveScope(context);
   const holder = start.engine === store.engine ? store : context.store(start.engine, context.identity);
   const { rules } = await holder.open(start.snapshot);

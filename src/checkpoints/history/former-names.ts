@@ -3,6 +3,7 @@ import { isWaymarkError } from '../../domain/errors.ts';
 import type { RelPath } from '../../domain/rel-path.ts';
 import type { SnapshotNode } from '../../domain/snapshot.ts';
 import type { WorkspaceContext } from '../workspace/home-context.ts';
+import { settledRow } from './settled-row.ts';
 
 /**
  * Of the given names those that a snapshot of the workspace since a checkpoint knows. A name that a restore has just deleted is still a
@@ -18,7 +19,8 @@ export async function formerNames(
   for (const checkpoint of context.catalog.checkpoints({ dirHash: context.identity.dirHash })) {
     if (checkpoint.createdAt < since.createdAt || found.size === names.length) break;
     try {
-      const view = await context.store(checkpoint.engine, checkpoint.workspace).open(checkpoint.snapshot);
+      const { snapshot } = (await settledRow(context, checkpoint)) ?? checkpoint;
+      const view = await context.store(checkpoint.engine, checkpoint.workspace).open(snapshot);
       for (const name of names) {
         const node = view.get(name);
         if (node !== undefined) found.set(name, node);

@@ -2,6 +2,7 @@ import type { Checkpoint } from '../../domain/checkpoint.ts';
 import { isWaymarkError } from '../../domain/errors.ts';
 import { compileScope, type Scope } from '../../workspace/scope/scope.ts';
 import type { WorkspaceContext } from '../workspace/home-context.ts';
+import { settledRow } from './settled-row.ts';
 
 /** The scope that puts nothing in scope: stands for rules that can't be read, so that nothing is deleted on their account. */
 const NOTHING: Scope = { reasonToSkip: () => 'truncated', isSecret: () => false };
@@ -23,7 +24,8 @@ export async function scopesBetween(context: WorkspaceContext, since: Checkpoint
 async function scopeOf(context: WorkspaceContext, checkpoint: Checkpoint): Promise<Scope> {
   try {
     const store = context.store(checkpoint.engine, checkpoint.workspace);
-    const { rules } = await store.open(checkpoint.snapshot);
+    const { snapshot } = (await settledRow(context, checkpoint)) ?? checkpoint;
+    const { rules } = await store.open(snapshot);
     return compileScope({ ...rules, selection: [] });
   } catch (error) {
     if (

@@ -1,5 +1,6 @@
 import { isWaymarkError } from '../../domain/errors.ts';
 import type { SnapshotStore } from '../../stores/snapshot-store.ts';
+import { noteRestorable } from '../history/note-restorable.ts';
 import type { HomeContext } from '../workspace/home-context.ts';
 
 /**
@@ -16,7 +17,7 @@ export async function noteLost(context: HomeContext, store: SnapshotStore): Prom
   try {
     const { manifests } = await store.manifests();
     const stored = new Set(manifests.map(({ record }) => record.id));
-    for (const { id } of restorable) if (!stored.has(id)) context.catalog.setRestorable(id, false);
+    for (const { id } of restorable) if (!stored.has(id)) noteRestorable(context, id, false);
   } catch (error) {
     // A damaged repository: the next capture puts another in its place, and looks again.
     if (!isWaymarkError(error, 'STORE_CORRUPT')) throw error;
