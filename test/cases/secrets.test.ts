@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import type { StepHook } from '../../src/platform/file-system.ts';
 import { createGit } from '../../src/platform/git-process.ts';
 import { noise } from '../suites/drafts.ts';
 import { BIN, cliSandbox } from '../support/cli-sandbox.ts';
@@ -112,6 +113,71 @@ describe.each(engines)('secrets, engine %s', (engine) => {
     expect(readText(place.workspace, 'a')).toBe('1');
     expect(readFileSync(path.join(place.workspace, 'conf/other')).equals(noise(4000, 1))).toBe(true);
     expect(readFileSync(path.join(place.workspace, 'conf/token.txt')).equals(secret(2))).toBe(true);
+  });
+
+  test('SE-04: purge also reaches what the worktrees of runs hold, be they gone', async () => {
+    const place = sandbox();
+    const git = createGit(place.environment);
+    const run = (...args: string[]) => git.run({ args, cwd: place.workspace });
+    writeFiles(place.workspace, { a: 'a' });
+    await run('init', '-q');
+    await run('add', '-A');
+    await run('-c', 'user.name=x', '-c', 'user.email=x@example.org', 'commit', '-qm', 'first');
+    writeFiles(place.workspace, { 'token.txt': secret(1) });
+    const { waymark, workspace } = await openSandbox(place);
+    await take(workspace, { engine });
+    for (const name of ['kept', 'gone']) {
+      await workspace.runInWorktree({ name, engine, withChanges: true }, async ({ worktree }) => {
+        writeFiles(worktree.path, { b: 'b' });
+      });
+    }
+    await workspace.worktreeRemove('gone', { force: true });
+    const all = (await waymark.listCheckpoints()).length;
+    expect(all).toBeGreaterThan(4);
+    const purged = await workspace.purge('token.txt', () => true);
+    expect(purged).toMatchObject({ checkpoints: all, paths: ['token.txt'] });
+    expect(placesOf(place.home, secret(1))).toEqual([]);
+    expect((await waymark.doctor()).problems).toEqual([]);
+  });
+
+  test('SE-04: purge takes nothing away from a restore that was interrupted', async () => {
+    const place = sandbox();
+    const { workspace } = await openSandbox(place);
+    writeFiles(place.workspace, { 'sub/a': 'old', b: 'old' });
+    const id = await take(workspace, { engine });
+    writeFiles(place.workspace, { 'sub/a': 'new', b: 'new' });
+    const interrupt = async () => {
+      const stepHook: StepHook = (call, target) => {
+        if (call === 'link' && target.endsWith('/a')) throw new Error('stopped');
+      };
+      const { workspace: victim } = await openSandbox(place, { stepHook });
+      await expect(goBack(victim, id)).rejects.toThrow('stopped');
+      return true;
+    };
+    const refused = { code: 'RESTORE_INTERRUPTED' };
+    await expect(workspace.purge('sub/*', interrupt)).rejects.toMatchObject(refused);
+    const asked = vi.fn(() => true);
+    await expect(workspace.purge('sub/*', asked)).rejects.toMatchObject(refused);
+    expect(asked).not.toHaveBeenCalled();
+    await workspace.recover('abort');
+    expect(readText(place.workspace, 'sub/a')).toBe('new');
+    expect((await workspace.purge('sub/*', () => true)).paths).toEqual(['sub/a']);
+  });
+
+  test('SE-04: undo of a restore leaves a path that was purged since and takes back the rest', async () => {
+    const place = sandbox();
+    const { workspace } = await openSandbox(place);
+    writeFiles(place.workspace, { token: 'old', a: 'old' });
+    const id = await take(workspace, { engine });
+    writeFiles(place.workspace, { token: 'new', a: 'new' });
+    await goBack(workspace, id);
+    await workspace.purge('token', () => true);
+    const { skipped } = await workspace.undo({ confirm: 'always' });
+    expect(skipped).toEqual([
+      { path: 'token', reason: 'conflict', detail: 'What it was before is not held (secret)' },
+    ]);
+    expect(readText(place.workspace, 'token')).toBe('old');
+    expect(readText(place.workspace, 'a')).toBe('new');
   });
 
   test.each(['000', '022', '077'])(

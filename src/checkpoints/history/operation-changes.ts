@@ -3,12 +3,14 @@ import { makesPartial } from '../../domain/coverage.ts';
 import { changesOf, pairNodes } from '../../domain/diff.ts';
 import { WaymarkError } from '../../domain/errors.ts';
 import type { Operation, PathChange } from '../../domain/operation.ts';
-import { isStored, type NodePair, type Skip } from '../../domain/snapshot.ts';
+import type { RelPath } from '../../domain/rel-path.ts';
+import { isStored, type NodePair, type Skip, type SkipReason } from '../../domain/snapshot.ts';
 import type { HomeContext } from '../workspace/home-context.ts';
 import { openSnapshot } from './open-snapshot.ts';
+import { purgedChanges } from './purged-changes.ts';
 
 /**
- * What an operation changed, with both states of each path: as recorded, or as its two checkpoints differ.
+ * What an operation changed, with both states of each path: as recorded, but for what was purged since, or as its two checkpoints differ.
  *
  * @throws WaymarkError `UNDO_IMPOSSIBLE` where one of the two is not known
  */
@@ -17,7 +19,10 @@ export async function operationChanges(
   operation: Operation,
 ): Promise<readonly PathChange[]> {
   const recorded = context.catalog.changes(operation.id);
-  if (recorded !== undefined) return recorded;
+  if (recorded !== undefined) {
+    const purged = new Set(await purgedChanges(context, operation, recorded));
+    return recorded.filter((change) => !purged.has(change));
+  }
   const before = operation.before === null ? undefined : context.catalog.checkpoint(operation.before);
   const after = operation.after === null ? undefined : context.catalog.checkpoint(operation.after);
   if (before !== undefined && after !== undefined) return await changesBetween(context, before, after);
@@ -35,14 +40,18 @@ export async function operationChanges(
 }
 
 /**
- * Paths that an operation changed although one of its two checkpoints did not store them: something that was ignored or too large gave way to
- * something else, or the other way round. They can't be taken back.
+ * Paths that an operation changed although one of its two checkpoints does not store them: something that was ignored or too large gave way to
+ * something else, or the other way round, or what was there before was purged since. They can't be taken back.
  */
 export async function unknownChanges(context: HomeContext, operation: Operation): Promise<readonly Skip[]> {
+  const recorded = context.catalog.changes(operation.id) ?? [];
+  const purged = (await purgedChanges(context, operation, recorded)).map(({ path }) =>
+    notHeld(path, 'before', 'secret'),
+  );
   const before = operation.before === null ? undefined : context.catalog.checkpoint(operation.before);
   const after = operation.after === null ? undefined : context.catalog.checkpoint(operation.after);
-  if (before === undefined || after === undefined) return [];
-  return await unheldChanges(context, before, after);
+  if (before === undefined || after === undefined) return purged;
+  return [...purged, ...(await unheldChanges(context, before, after))];
 }
 
 /** Paths that changed between two checkpoints and of which one of the two states is not held. */
@@ -62,7 +71,7 @@ export function unheldOf(pairs: Iterable<NodePair>): readonly Skip[] {
     if (unheld?.kind !== 'observed') return [];
     // What rules leave out comes and goes; it only matters where it gave way to something that is held, or the other way round.
     if (!isStored(other) && !makesPartial(unheld.reason)) return [];
-    return [{ path, reason: 'conflict', detail: `What it was ${state} is not held (${unheld.reason})` }];
+    return [notHeld(path, state, unheld.reason)];
   });
 }
 
@@ -80,6 +89,10 @@ export async function goneUnheld(
     if (from.reason === 'pruned' && from.what !== 'directory') return [];
     return [{ path, reason: from.reason, detail: 'It was never held, and is gone' }];
   });
+}
+
+function notHeld(path: RelPath, state: 'before' | 'after', why: SkipReason): Skip {
+  return { path, reason: 'conflict', detail: `What it was ${state} is not held (${why})` };
 }
 
 /** The paths on which two checkpoints differ and that both know. */
