@@ -1,6 +1,7 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs';
-import { expect, test } from 'vitest';
-import type { DirHash, RunId } from '../../src/domain/ids.ts';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import type { Checkpoint } from '../../src/domain/checkpoint.ts';
+import type { CheckpointId, DirHash, RunId } from '../../src/domain/ids.ts';
 import type { WorkspaceIdentity } from '../../src/domain/workspace.ts';
 import { openHome } from '../../src/open-home.ts';
 import type { StepHook } from '../../src/platform/file-system.ts';
@@ -12,15 +13,20 @@ import { take } from '../support/take.ts';
  * Something is chosen, then waited for, then done: what happened to it meanwhile counts.
  */
 
+/** The same for what only has to wait for a collection. */
+const whileCollecting: typeof whileWaiting = (place, act, meanwhile) =>
+  whileWaiting(place, act, meanwhile, 'exclusive');
+
 /** Starts `act`, which waits for the store, and does `meanwhile` before it gets it. */
 async function whileWaiting<T>(
   place: Sandbox,
   act: () => Promise<T>,
   meanwhile: () => Promise<unknown>,
+  mode: 'shared' | 'exclusive' = 'shared',
 ): Promise<T> {
   await using home = await openHome(place.options);
   const identity = home.catalog.workspaces()[0] as WorkspaceIdentity;
-  const hold = await home.store('cas', identity).hold('shared', 1000);
+  const hold = await home.store('cas', identity).hold(mode, 1000);
   const acting = act();
   await meanwhile();
   await hold[Symbol.asyncDispose]();
@@ -172,4 +178,140 @@ test('deleting: one that is pinned while the deletion waits stays, and that is s
     message: `Checkpoint ${first} is pinned`,
   });
   expect(await other.listCheckpoints()).toHaveLength(5);
+});
+
+test('verify, log: what is dropped while they wait for the store is left out', async () => {
+  const place = sandbox();
+  const ids = await fiveCheckpoints(place);
+  const { workspace } = await openSandbox(place);
+  const drop = (at: number) => async () => {
+    await using home = await openHome(place.options);
+    const row = home.catalog.checkpoint(ids[at] as CheckpointId) as Checkpoint;
+    home.catalog.markDeleting([row.id]);
+    await home.store('cas', row.workspace).retract(row);
+    home.catalog.removeCheckpoint(row.id);
+  };
+  const verified = await whileCollecting(place, () => workspace.verify(), drop(1));
+  expect(verified).toEqual({ checked: 4, problems: [] });
+  const versions = await whileCollecting(place, () => workspace.log('a'), drop(2));
+  expect(versions.map(({ checkpoint }) => checkpoint.id)).toEqual([ids[4], ids[3], ids[0]]);
+  const shown = whileCollecting(place, () => workspace.showCheckpoint(ids[3] ?? ''), drop(3));
+  await expect(shown).rejects.toMatchObject({ code: 'CHECKPOINT_NOT_FOUND' });
+  expect((await workspace.listCheckpoints()).map(({ restorable }) => restorable)).toEqual([true, true]);
+});
+
+test('purge: a run that goes on knows in the end what it changed, and its start is whole', async () => {
+  const place = sandbox();
+  writeFiles(place.workspace, { token: 'secret', a: 'before' });
+  const { workspace } = await openSandbox(place);
+  const { workspace: other } = await openSandbox(place);
+  const result = await workspace.run({ label: 'agent' }, async () => {
+    writeFiles(place.workspace, { a: 'after' });
+    rmSync(`${place.workspace}/token`);
+    await other.purge('token', () => true);
+  });
+  expect(result.changesKnown).toBe(true);
+  expect(result.changes.map(({ path }) => path)).toEqual(['a']);
+  expect((await other.listCheckpoints()).every(({ restorable }) => restorable)).toBe(true);
+  await other.undo({ confirm: 'always' });
+  expect(readFileSync(`${place.workspace}/a`, 'utf8')).toBe('before');
+});
+
+test('purge: what waits for the store reads what the purge made of it', async () => {
+  const place = sandbox();
+  writeFiles(place.workspace, { token: 'secret', a: 'a' });
+  const { workspace } = await openSandbox(place);
+  const { workspace: other } = await openSandbox(place);
+  const id = await take(workspace);
+  writeFiles(place.workspace, { a: 'b' });
+  const restored = workspace.restore({
+    checkpoint: id,
+    confirm: async () => {
+      await other.purge('token', () => true);
+      return true;
+    },
+  });
+  await expect(restored).rejects.toMatchObject({ code: 'PLAN_STALE' });
+  expect((await other.findCheckpoint(id)).restorable).toBe(true);
+  await workspace.restore({ checkpoint: id, confirm: 'always' });
+  expect(readFileSync(`${place.workspace}/a`, 'utf8')).toBe('a');
+});
+
+test.each(['cas', 'git'] as const)(
+  'store remove, engine %s: refused where a run began while the person decided',
+  async (engine) => {
+    const place = sandbox();
+    writeFiles(place.workspace, { a: 'before' });
+    const { workspace } = await openSandbox(place);
+    const { workspace: other } = await openSandbox(place);
+    await take(workspace, { engine });
+    const done = Promise.withResolvers<void>();
+    let run: Promise<unknown> | undefined;
+    const confirm = async () => {
+      const begun = Promise.withResolvers<void>();
+      run = other.run({ engine, requireCheckpoint: true }, async () => {
+        begun.resolve();
+        await done.promise;
+        writeFiles(place.workspace, { a: 'after' });
+      });
+      await begun.promise;
+      return true;
+    };
+    await expect(workspace.removeStore({ engine, confirm })).rejects.toMatchObject({ code: 'RUN_ACTIVE' });
+    done.resolve();
+    await run;
+    await other.undo({ confirm: 'always' });
+    expect(readFileSync(`${place.workspace}/a`, 'utf8')).toBe('before');
+    const held = (await workspace.listCheckpoints()).filter((each) => each.engine === engine);
+    const removed = await workspace.removeStore({ engine, confirm: () => true });
+    expect(removed.checkpoints).toBe(held.length);
+  },
+);
+
+describe('prune --orphans', () => {
+  /** The sandbox's workspace with checkpoints, and two others, `away` of which is missing. */
+  async function threeWorkspaces() {
+    const place = sandbox();
+    const { waymark, workspace } = await openSandbox(place);
+    for (const name of ['workspace', 'there', 'away']) {
+      writeFiles(place.directory, { [`${name}/a`]: name });
+      await take(await waymark.openWorkspace(`${place.directory}/${name}`), { session: name });
+    }
+    renameSync(`${place.directory}/away`, `${place.directory}/elsewhere`);
+    const sessions = async () =>
+      (await waymark.listCheckpoints()).map(({ sessionId }) => sessionId as string).sort();
+    return { place, workspace, sessions };
+  }
+
+  test('only what was shown goes', async () => {
+    const { place, workspace, sessions } = await threeWorkspaces();
+    const { dropped } = await workspace.prune({
+      orphans: true,
+      confirm: () => {
+        renameSync(`${place.directory}/there`, `${place.directory}/unmounted`);
+        return true;
+      },
+    });
+    expect(dropped.map(({ checkpoint }) => checkpoint.sessionId)).toEqual(['away']);
+    expect(await sessions()).toEqual(['there', 'workspace']);
+  });
+
+  test('what came back while it waited stays', async () => {
+    const { place, workspace, sessions } = await threeWorkspaces();
+    await using home = await openHome(place.options);
+    const store = home.store('cas', home.catalog.workspaces()[0] as WorkspaceIdentity);
+    const { dropped } = await workspace.prune({
+      orphans: true,
+      confirm: async () => {
+        const hold = await store.hold('shared', 1000);
+        setTimeout(async () => {
+          renameSync(`${place.directory}/elsewhere`, `${place.directory}/away`);
+          await hold[Symbol.asyncDispose]();
+        }, 500);
+        return true;
+      },
+    });
+    expect(dropped).toEqual([]);
+    expect(await sessions()).toEqual(['away', 'there', 'workspace']);
+  });
 });

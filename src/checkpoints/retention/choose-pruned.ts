@@ -4,23 +4,33 @@ import type { CheckpointId } from '../../domain/ids.ts';
 import type { SnapshotStore } from '../../stores/snapshot-store.ts';
 import type { PruneReport } from '../api/retention.ts';
 import type { WorkspaceContext } from '../workspace/home-context.ts';
-import { orphanedRoots, rootClassifier } from '../workspace/root-state.ts';
+import { orphanedRoots, type RootState, rootClassifier } from '../workspace/root-state.ts';
 import { expiryOf } from './expire.ts';
 import { inUse } from './keep-input.ts';
 import { decideFor, toDrop } from './retain.ts';
 
 export type Dropped = PruneReport['dropped'][number];
 
+/** What a prune is about to drop. */
+export interface Chosen extends Dropped {
+  /** how its workspace was found when it was chosen */
+  readonly root: RootState;
+}
+
 /**
  * Chooses what a prune drops: what its workspace's policies do not keep, what is too old, and, while the stores are over their bytes, the oldest of
  * ended sessions. Each workspace's own settings decide over its checkpoints. Oldest first.
  */
-export async function choosePruned(context: WorkspaceContext, orphans: boolean): Promise<readonly Dropped[]> {
-  const chosen = new Map<CheckpointId, Dropped>();
-  const choose = (checkpoints: readonly Checkpoint[], reasonOf: (id: CheckpointId) => string): void => {
+export async function choosePruned(context: WorkspaceContext, orphans: boolean): Promise<readonly Chosen[]> {
+  const chosen = new Map<CheckpointId, Chosen>();
+  const choose = (
+    checkpoints: readonly Checkpoint[],
+    reasonOf: (id: CheckpointId) => string,
+    root: RootState = 'present',
+  ): void => {
     for (const checkpoint of checkpoints) {
       if (!chosen.has(checkpoint.id))
-        chosen.set(checkpoint.id, { checkpoint, reason: reasonOf(checkpoint.id) });
+        chosen.set(checkpoint.id, { checkpoint, reason: reasonOf(checkpoint.id), root });
     }
   };
   const all = context.catalog.checkpoints();
@@ -36,6 +46,7 @@ export async function choosePruned(context: WorkspaceContext, orphans: boolean):
     choose(
       checkpoints.filter(({ id, pinned }) => !pinned && !used.has(id)),
       () => `its workspace is ${state}`,
+      state,
     );
   }
   const { decisions, droppable } = expiryOf(context, all);

@@ -1,9 +1,11 @@
+import type { Checkpoint } from '../../domain/checkpoint.ts';
 import { WaymarkError } from '../../domain/errors.ts';
 import type { CheckpointId } from '../../domain/ids.ts';
-import type { CollectReport } from '../../stores/snapshot-store.ts';
+import type { CollectReport, SnapshotStore } from '../../stores/snapshot-store.ts';
 import type { PruneOptions, PruneReport } from '../api/retention.ts';
 import type { WorkspaceContext } from '../workspace/home-context.ts';
-import { choosePruned, type Dropped } from './choose-pruned.ts';
+import { rootClassifier } from '../workspace/root-state.ts';
+import { type Chosen, choosePruned, type Dropped } from './choose-pruned.ts';
 import { collect } from './collect.ts';
 import { dropCheckpoints } from './drop-checkpoints.ts';
 import { RETENTION_PAUSED } from './keep-input.ts';
@@ -19,19 +21,17 @@ const LOCK_AGE_MS = 24 * 60 * 60 * 1000;
  */
 export async function prune(context: WorkspaceContext, options: PruneOptions): Promise<PruneReport> {
   const dryRun = options.dryRun ?? false;
-  if (options.orphans && !dryRun) await agree(context, options);
+  const agreed = options.orphans && !dryRun ? await agree(context, options) : undefined;
   if (!dryRun) await sweep(context);
   const stores = context.existingStores();
-  const chosen = (await choosePruned(context, options.orphans ?? false)).filter(({ checkpoint }) =>
-    stores.includes(context.store(checkpoint.engine, checkpoint.workspace)),
-  );
+  const chosen = (await choose(context, options, stores)).filter((one) => agreed?.(one) ?? true);
   const dropped = new Set<CheckpointId>();
   const reports: CollectReport[] = [];
   for (const store of stores) {
     await using _hold = await store.hold('exclusive', PATIENCE_MS);
-    const own = chosen
-      .map(({ checkpoint }) => checkpoint)
-      .filter(({ engine, workspace }) => context.store(engine, workspace) === store);
+    const own = stillAsChosen(chosen).filter(
+      ({ engine, workspace }) => context.store(engine, workspace) === store,
+    );
     // Before their records go: what these take is freed, too.
     const bytesBefore = (await store.size()).bytes;
     const gone = dryRun ? own : await dropCheckpoints(context, own);
@@ -47,12 +47,34 @@ export async function prune(context: WorkspaceContext, options: PruneOptions): P
   }
   return total(
     dryRun,
-    chosen.filter(({ checkpoint }) => dropped.has(checkpoint.id)),
+    chosen
+      .filter(({ checkpoint }) => dropped.has(checkpoint.id))
+      .map(({ checkpoint, reason }) => ({ checkpoint, reason })),
     reports,
   );
 }
 
-async function agree(context: WorkspaceContext, options: PruneOptions): Promise<void> {
+async function choose(
+  context: WorkspaceContext,
+  { orphans = false }: PruneOptions,
+  stores: readonly SnapshotStore[],
+): Promise<readonly Chosen[]> {
+  return (await choosePruned(context, orphans)).filter(({ checkpoint }) =>
+    stores.includes(context.store(checkpoint.engine, checkpoint.workspace)),
+  );
+}
+
+/** Without those whose workspace came back, or went, since they were chosen. Call under a hold on their store. */
+function stillAsChosen(chosen: readonly Chosen[]): readonly Checkpoint[] {
+  const stateOf = rootClassifier();
+  return chosen.flatMap(({ checkpoint, root }) => (stateOf(checkpoint) === root ? [checkpoint] : []));
+}
+
+/** Shows what would go and asks. Gives what was agreed to: nothing that was not shown, or for another reason. */
+async function agree(
+  context: WorkspaceContext,
+  options: PruneOptions,
+): Promise<(chosen: Dropped) => boolean> {
   const preview = await prune(context, { ...options, dryRun: true });
   if (options.confirm === undefined) {
     throw new WaymarkError(
@@ -62,6 +84,8 @@ async function agree(context: WorkspaceContext, options: PruneOptions): Promise<
     );
   }
   if (!(await options.confirm(preview))) throw new WaymarkError('DECLINED', 'Declined: nothing was pruned');
+  const shown = new Map(preview.dropped.map(({ checkpoint, reason }) => [checkpoint.id, reason]));
+  return ({ checkpoint, reason }) => shown.get(checkpoint.id) === reason;
 }
 
 function total(dryRun: boolean, dropped: readonly Dropped[], reports: readonly CollectReport[]): PruneReport {

@@ -60,24 +60,25 @@ export async function removeStore(
     throw new WaymarkError('DECLINED', 'Declined: nothing was removed');
   using _workspace = await lockWorkspace(context.locks, identity.path, 'exclusive', 10_000);
   refuseWithJournal(context);
+  await refuseDuringRun(context, identity.path, 0);
   const store = context.store(engine, identity);
   await using hold = await store.hold('exclusive', 30_000);
   const held = catalog.checkpoints({ dirHash: identity.dirHash, engine });
   if (engine === 'cas') {
-    await dropCheckpoints(context, held, { evenPinned: true });
+    const dropped = await dropCheckpoints(context, held, { evenPinned: true });
     const { bytesBefore, bytesAfter } = await collect(context, store, {
       minAgeMs: 0,
       thorough: true,
       dryRun: false,
     });
-    return { checkpoints: held.length, bytesFreed: Math.max(0, bytesBefore - bytesAfter) };
+    return { checkpoints: dropped.length, bytesFreed: Math.max(0, bytesBefore - bytesAfter) };
   }
-  catalog.markDeleting(
+  const marked = catalog.markDeleting(
     held.map(({ id }) => id),
     { evenPinned: true },
   );
   await hold[Symbol.asyncDispose]();
   const bytesFreed = await removeShadowStore({ ...context, dirHash: identity.dirHash, waitMs: 30_000 });
-  for (const { id } of held) catalog.removeCheckpoint(id);
-  return { checkpoints: held.length, bytesFreed };
+  for (const id of marked) catalog.removeCheckpoint(id);
+  return { checkpoints: marked.size, bytesFreed };
 }
