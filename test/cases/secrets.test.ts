@@ -140,6 +140,24 @@ describe.each(engines)('secrets, engine %s', (engine) => {
     expect((await waymark.doctor()).problems).toEqual([]);
   });
 
+  test('SE-04: purge also frees what a capture stored that died before it was committed', async () => {
+    const place = sandbox();
+    writeFiles(place.workspace, { token: secret(1), a: 'a' });
+    const { workspace } = await openSandbox(place);
+    await take(workspace, { engine });
+    let isDead = false;
+    const stepHook: StepHook = (call, target) => {
+      isDead ||= call === 'commit' && target === 'commit checkpoint';
+      if (isDead) throw new Error('stopped');
+    };
+    writeFiles(place.workspace, { token: secret(2) });
+    const { workspace: victim } = await openSandbox(place, { stepHook });
+    await expect(victim.createCheckpoint({ engine })).rejects.toThrow('stopped');
+    expect(placesOf(place.home, secret(2)).length).toBeGreaterThan(0);
+    await workspace.purge('token', () => true);
+    for (const n of [1, 2]) expect(placesOf(place.home, secret(n))).toEqual([]);
+  });
+
   test('SE-04: purge takes nothing away from a restore that was interrupted', async () => {
     const place = sandbox();
     const { workspace } = await openSandbox(place);

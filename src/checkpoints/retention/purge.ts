@@ -10,6 +10,7 @@ import { refuseWithJournal } from '../workspace/refuse-with-journal.ts';
 import { lockWorkspace } from '../workspace/workspace-lock.ts';
 import { collect } from './collect.ts';
 import { type Holding, holding, pathsOf } from './holding.ts';
+import { sweep } from './sweep.ts';
 
 type Found = Awaited<ReturnType<Workspace['purge']>>;
 
@@ -35,6 +36,8 @@ export async function purge(
   refuseJournaled(context, shown);
   if (!(await confirm({ checkpoints: shown.length, paths: pathsOf(shown) })))
     throw new WaymarkError('DECLINED', 'Declined: nothing was purged');
+  // Captures and drops that died may have left manifests that hold it.
+  await sweep(context);
   // Whoever works in a directory below holds this one, too.
   using _workspace = await lockWorkspace(context.locks, context.identity.path, 'exclusive', 10_000);
   refuseInterrupted(context);
