@@ -137,6 +137,8 @@ export interface Catalog extends Disposable {
   adopt(checkpoints: readonly Checkpoint[]): void;
   /** Gives free pages back and truncates the WAL. */
   compact(): void;
+  /** Looks at the whole file and every record in it; changes nothing. Throws `CATALOG_CORRUPT` where something is damaged. */
+  check(): void;
 }
 
 export type { Checkpoint, CheckpointRecord };

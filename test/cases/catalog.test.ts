@@ -136,6 +136,46 @@ test('CR-08: on the command line a damaged catalog is one line, status 1, and do
   expect(place.read('a')).toBe('v1');
 });
 
+test.each([4096, 8192, 12288, 20480, 40960])(
+  'CR-08: doctor says so where 100 bytes at %i of the catalog are damaged, and mends it when asked',
+  async (offset) => {
+    const place = cliSandbox();
+    place.write('a', 'v1');
+    const id = (await place.ok(['checkpoints', 'create'])).trim();
+    await place.ok(['exec', '-q', '--', 'sh', '-c', 'echo v2 > a']);
+    const size = statSync(catalogOf(place)).size;
+    expect(size).toBeGreaterThan(offset);
+    const fd = openSync(catalogOf(place), 'r+');
+    writeSync(fd, Buffer.alloc(100, 0xa5), 0, 100, offset);
+    closeSync(fd);
+    const before = treeListing(place.home, HELPERS);
+    const failed = await place.run(['doctor', '-f', 'json']);
+    expect(failed.status).toBe(1);
+    expect(JSON.parse(failed.stdout).error).toMatchObject({
+      code: 'CATALOG_CORRUPT',
+      message: expect.stringContaining('catalog.db'),
+      hint: expect.stringContaining('doctor --rebuild-catalog'),
+    });
+    expect(treeListing(place.home, HELPERS)).toEqual(before);
+    await place.ok(['doctor', '--rebuild-catalog']);
+    await place.ok(['doctor']);
+    await place.ok(['checkpoints', 'restore', id, '--yes']);
+    expect(place.read('a')).toBe('v1');
+  },
+);
+
+test('CR-08: doctor says so where a record of the catalog cannot be read, though SQLite finds its file in order', async () => {
+  const place = cliSandbox();
+  place.write('a', 'v1');
+  await place.ok(['exec', '-q', '--', 'sh', '-c', 'echo v2 > a']);
+  const database = new DatabaseSync(catalogOf(place));
+  database.exec(`UPDATE workspace SET record = '{'`);
+  database.close();
+  const failed = await place.run(['doctor']);
+  expect(failed.status).toBe(1);
+  expect(failed.stderr).toMatch(/damaged: column record .*\nhint: .*--rebuild-catalog/);
+});
+
 test('CR-08: a catalog of a newer Waymark is refused by name and left as it is', async () => {
   const place = cliSandbox();
   place.write('a', 'v1');

@@ -3,6 +3,7 @@ import type { FileSystem } from '../../platform/file-system.ts';
 import type { Database } from '../../platform/sqlite.ts';
 import type { Catalog } from '../catalog.ts';
 import { openCatalogDatabase } from './catalog-database.ts';
+import { checkCatalog } from './check.ts';
 import { checkpointTable } from './checkpoints.ts';
 import { noteTable } from './notes.ts';
 import { openRunTable } from './open-runs.ts';
@@ -22,7 +23,7 @@ export function openSqliteCatalog(options: {
 
 /** The catalog over an open database that others (the tables of plans) may use, too; disposing of it closes the database. */
 export function createSqliteCatalog(database: Database, clock: Clock): Catalog {
-  return {
+  const tables = {
     ...workspaceTable(database),
     ...sessionTable(database, clock),
     ...reservationTable(database),
@@ -30,6 +31,10 @@ export function createSqliteCatalog(database: Database, clock: Clock): Catalog {
     ...operationTable(database),
     ...openRunTable(database),
     ...noteTable(database),
+  };
+  return {
+    ...tables,
+    check: () => checkCatalog(database, tables),
     compact: () => database.compact(),
     [Symbol.dispose]: () => database[Symbol.dispose](),
   };

@@ -6,11 +6,16 @@ import { verifyCheckpoints } from '../history/verify-checkpoints.ts';
 import { sweep } from '../retention/sweep.ts';
 import type { HomeContext } from '../workspace/home-context.ts';
 
-/** Looks after a home: sweeps what dead processes left, and names what is damaged. */
+/**
+ * Looks after a home: sweeps what dead processes left, and names what is damaged.
+ *
+ * @throws WaymarkError `CATALOG_CORRUPT` before anything else is looked at: what is swept and verified comes from the catalog
+ */
 export async function doctor(
   context: HomeContext,
   { rebuilt, replacedCatalog }: Pick<DoctorReport, 'rebuilt' | 'replacedCatalog'>,
 ): Promise<DoctorReport> {
+  context.catalog.check();
   const sweptCaptures = await sweep(context);
   const problems: string[] = [...unreadableJournals(context)];
   problems.push(
