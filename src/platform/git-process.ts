@@ -5,6 +5,7 @@ import type { Readable, Writable } from 'node:stream';
 import { WaymarkError } from '../domain/errors.ts';
 import { feed } from './feed.ts';
 import { gitArguments, gitEnvironment } from './git-environment.ts';
+import { gitFailed } from './git-failure.ts';
 
 /** One git command. Paths are absolute; arguments must be well-formed strings (bytes go through `input`). */
 export interface GitCommand {
@@ -46,7 +47,7 @@ export interface Git {
   /**
    * Runs a command to its end; output of any size.
    *
-   * @throws WaymarkError `GIT_NOT_FOUND`; `GIT_FAILED` for an exit code that is neither 0 nor allowed; `INTERRUPTED` on `signal`
+   * @throws WaymarkError `GIT_NOT_FOUND`; `GIT_FAILED` for an exit code that is neither 0 nor allowed, `NO_SPACE` where a full disk is why; `INTERRUPTED` on `signal`
    */
   run(command: GitCommand): Promise<GitOutput>;
   /** Starts a long-lived command such as `cat-file --batch`; `input` and `allowExitCodes` are not used. */
@@ -122,7 +123,7 @@ export function createGit(environment: Readonly<Record<string, string | undefine
     if (inputError !== undefined) throw inputError;
     if (command.signal?.aborted) throw interrupted(command);
     if (exitCode !== 0 && !command.allowExitCodes?.includes(exitCode)) {
-      throw gitFailed(command.args, exitCode, stderr);
+      throw gitFailed(command.args, exitCode, stderr, command.gitDir ?? command.cwd);
     }
     return { stdout: Buffer.concat(chunks), stderr, exitCode };
   }
@@ -139,18 +140,6 @@ export function createGit(environment: Readonly<Record<string, string | undefine
         .trim();
     },
   };
-}
-
-/** The error of a git command that ended with `exitCode`. */
-export function gitFailed(args: readonly string[], exitCode: number, stderr: string): WaymarkError {
-  const command = args.find((argument, at) => !argument.startsWith('-') && args[at - 1] !== '-c') ?? '';
-  const reason = stderr.trim();
-  if (/no space left on device|out of disk ?space|disk quota exceeded/i.test(reason)) {
-    return new WaymarkError('NO_SPACE', `git ${command} failed: ${reason}`);
-  }
-  return new WaymarkError('GIT_FAILED', `git ${command} failed with status ${exitCode}: ${reason}`, {
-    details: { exit_code: exitCode },
-  });
 }
 
 function gitNotFound(cause?: unknown): WaymarkError {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { isWaymarkError } from '../../../domain/errors.ts';
+import { isWaymarkError, type WaymarkError } from '../../../domain/errors.ts';
 import type { ContentHash } from '../../../domain/ids.ts';
 import type { FileSystem } from '../../../platform/file-system.ts';
 import { type Database, openDatabase } from '../../../platform/sqlite.ts';
@@ -33,17 +33,25 @@ export class ObjectMap implements Disposable {
     this.#database = database;
   }
 
-  /** Opens the map of a repository. One that is damaged is thrown away; on a full disk it can be read. */
+  /** Opens the map of a repository. One that is damaged is thrown away; on a full disk it can be read. @throws WaymarkError `NO_SPACE` where there is none yet */
   static open(gitDir: string, fs: FileSystem): ObjectMap {
     const path = join(gitDir, OBJECT_MAP_NAME);
     try {
       return ObjectMap.#openPrepared(path, fs);
     } catch (error) {
-      if (isWaymarkError(error, 'NO_SPACE')) return new ObjectMap(openDatabase(path, fs, 'alone'));
+      if (isWaymarkError(error, 'NO_SPACE')) return ObjectMap.#openOnFullDisk(path, fs, error);
       if (!isWaymarkError(error, 'CATALOG_CORRUPT')) throw error;
       ObjectMap.discard(gitDir, fs);
       return ObjectMap.#openPrepared(path, fs);
     }
+  }
+
+  static #openOnFullDisk(path: string, fs: FileSystem, full: WaymarkError): ObjectMap {
+    const database = openDatabase(path, fs, 'alone');
+    // The last one that is made.
+    if (database.get(`SELECT 1 FROM sqlite_schema WHERE name = 'state'`)) return new ObjectMap(database);
+    database[Symbol.dispose]();
+    throw full;
   }
 
   static #openPrepared(path: string, fs: FileSystem): ObjectMap {

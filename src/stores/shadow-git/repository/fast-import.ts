@@ -5,7 +5,8 @@ import { WaymarkError } from '../../../domain/errors.ts';
 import { encodeName } from '../../../domain/rel-path.ts';
 import { syncDirectory } from '../../../platform/durable-write.ts';
 import { writeTo } from '../../../platform/feed.ts';
-import { type GitProcess, gitFailed } from '../../../platform/git-process.ts';
+import { gitFailed } from '../../../platform/git-failure.ts';
+import type { GitProcess } from '../../../platform/git-process.ts';
 import type { ShadowContext } from './shadow-context.ts';
 
 /** Git's name of an object: 40 hex digits. */
@@ -126,7 +127,7 @@ export class FastImport {
     const { exitCode, stderr } = await this.#process.ended;
     if (exitCode !== 0) {
       this.#sweepFailure();
-      throw failure(exitCode, stderr);
+      throw failure(exitCode, stderr, this.#context.gitDir);
     }
     syncDirectory(this.#context.fs, join(this.#context.gitDir, 'objects', 'pack'));
     return Buffer.concat(this.#answers)
@@ -158,7 +159,7 @@ export class FastImport {
     if (await writeTo(this.#process.stdin, data)) return;
     const { exitCode, stderr } = await this.#process.ended;
     this.#sweepFailure();
-    throw failure(exitCode, stderr);
+    throw failure(exitCode, stderr, this.#context.gitDir);
   }
 
   /** A failed import leaves a partial pack, which may be what filled the disk, and a crash report. Only we write packs, under the stage lock. */
@@ -172,13 +173,19 @@ export class FastImport {
   }
 }
 
-function failure(exitCode: number, stderr: string): WaymarkError {
+function failure(exitCode: number, stderr: string, gitDir: string): WaymarkError {
   const missing = /(?:not found: M|Blob not found|Tree not found|Missing blob|missing tree).*/i.exec(
     stderr,
   )?.[0];
   if (missing !== undefined)
     return new WaymarkError('OBJECT_MISSING', `The shadow repository lacks an object: ${missing}`);
-  return gitFailed(['fast-import'], exitCode, stderr.split('\n')[0] ?? '');
+  return gitFailed(['fast-import'], exitCode, reasonIn(stderr), gitDir);
+}
+
+/** The line that says why it ended; warnings come before it, the notice of a crash report after it. */
+function reasonIn(stderr: string): string {
+  const lines = stderr.split('\n');
+  return lines.find((line) => line.startsWith('fatal:')) ?? lines[0] ?? '';
 }
 
 const PLAIN = /^[ !#-[\]-~]*$/;
