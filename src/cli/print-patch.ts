@@ -1,11 +1,14 @@
+import type { PatchWarnings } from '../checkpoints/api/diff.ts';
 import type { CommandContext } from './context.ts';
+import { printWarning } from './render/print-result.ts';
 import type { Result } from './render/result.ts';
 
-/** Prints a unified diff as its pieces come, until nobody reads it any more; as JSON and YAML it is one text. */
+/** Prints a diff as its pieces come, until nobody reads it any more; as JSON and YAML it is one text. Says first what it cannot hold. */
 export async function printPatch(
   { format, terminal }: CommandContext,
-  pieces: AsyncIterable<string>,
+  patch: (warnings: PatchWarnings) => AsyncIterable<string>,
 ): Promise<Result> {
+  const pieces = patch({ onWarning: (warning) => printWarning(terminal, warning) });
   if (format === 'json' || format === 'yaml') {
     const text = (await Array.fromAsync(pieces)).join('');
     return { data: () => ({ patch: text }) };

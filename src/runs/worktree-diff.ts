@@ -1,6 +1,7 @@
-import type { WorktreeDiff, WorktreePaths } from '../checkpoints/api/worktrees.ts';
+import type { WorktreeDiff, WorktreePatchOptions, WorktreePaths } from '../checkpoints/api/worktrees.ts';
 import { pairsToPresent, presentState } from '../checkpoints/capture/present.ts';
 import { formatPatch } from '../checkpoints/diff/format-patch.ts';
+import { MAX_PATCHED, unpatchable } from '../checkpoints/diff/unpatchable.ts';
 import { readSide } from '../checkpoints/history/read-side.ts';
 import { lockWorkspace } from '../checkpoints/workspace/workspace-lock.ts';
 import { actionBetween, type Change, summarize } from '../domain/diff.ts';
@@ -16,9 +17,6 @@ import { openState, type WorktreeState } from './worktree-state.ts';
 
 /** How long a look waits for a collection or a restore to end, ms. */
 const PATIENCE_MS = 30_000;
-
-/** Files larger than this are said to differ, not compared line by line, bytes. */
-const MAX_PATCHED = 1024 ** 2;
 
 /** A worktree compared with its origin, while both can be read. */
 export interface Compared extends WorktreeChanges {
@@ -53,20 +51,21 @@ export async function diffWorktree(
   return await comparing(state, async (compared) => report(state, compared, paths));
 }
 
-/** The same as a unified diff that `git apply` takes, one path at a time; binary and large files are said to differ. */
+/** The same as a diff that `git apply` takes. */
 export async function* patchWorktree(
   caller: WorktreeCaller,
   name: string,
-  { paths = [] }: WorktreePaths,
+  { paths = [], onWarning }: WorktreePatchOptions,
 ): AsyncGenerator<string> {
   const state = await openState(caller, name);
   const pieces = await comparing(state, async (compared) => {
-    const { changes } = report(state, compared, paths);
+    const { changes, skipped } = report(state, compared, paths);
+    for (const warning of unpatchable(changes, skipped)) onWarning?.(warning);
     const formatted: string[] = [];
     for (const change of changes) {
       const from = await originSide(compared.origin, change);
       const to = await readSide(state.worktree, undefined, change.path, change.to, MAX_PATCHED);
-      formatted.push(formatPatch(change, from, to));
+      for (const piece of formatPatch(change, from, to)) formatted.push(piece);
     }
     return formatted;
   });

@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse as parseYaml } from 'yaml';
@@ -441,6 +441,7 @@ test('waymark checkpoints show, diff, log and cat tell one story', async () => {
   expect(patch).toContain('-one\n+two\n');
   expect(patch).not.toContain('three');
   expect((await place.json(['checkpoints', 'diff', '@', '--patch', '--', 'a'])).patch).toContain('+three\n');
+  expect((await place.run(['checkpoints', 'diff', '@', '--patch'])).stderr).toBe('');
 
   const log = await place.json(['checkpoints', 'log', 'a']);
   expect(log.map(({ checkpoint_id }: { checkpoint_id: string }) => checkpoint_id)).toEqual([second, first]);
@@ -506,4 +507,28 @@ test('waymark checkpoints create warns of a path that is not there', async () =>
   expect(status).toBe(0);
   expect(stderr).toMatch(/typo is not there[^\n]*\n.*a\/below is not there/);
   expect(stderr).not.toMatch(/: a is not there/);
+});
+
+test('checkpoints diff --patch says what of the difference git apply cannot be told', async () => {
+  const place = cliSandbox();
+  place.write('private', '1', 0o644);
+  place.write('gone/empty/x', '1');
+  rmSync(join(place.work, 'gone/empty/x'));
+  await place.ok(['checkpoints', 'create']);
+  chmodSync(join(place.work, 'private'), 0o600);
+  rmSync(join(place.work, 'gone'), { recursive: true });
+  for (const name of ['e1', 'e2', 'full/inner']) mkdirSync(join(place.work, name), { recursive: true });
+  place.write('full/inner/file', '2');
+  place.write('large', Buffer.alloc(9_000_000));
+  const { status, stdout, stderr } = await place.run(['checkpoints', 'diff', '@', '--patch']);
+  expect(status).toBe(0);
+  expect(stdout.match(/^diff --git .*$/gm)).toEqual(['diff --git a/full/inner/file b/full/inner/file']);
+  expect(stderr.split('\n')).toEqual([
+    'waymark: warning: not in the patch: 4 empty directories: e1, e2, gone, …',
+    'waymark: warning: not in the patch: 1 permission (it knows executable or not): private',
+    'waymark: warning: not in the patch: 1 path (not held on both sides): large',
+    '',
+  ]);
+  const json = await place.run(['checkpoints', 'diff', '@', '--patch', '-f', 'json']);
+  expect([JSON.parse(json.stdout).patch, json.stderr]).toEqual([stdout, stderr]);
 });

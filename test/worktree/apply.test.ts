@@ -484,7 +484,8 @@ describe('worktreeDiff()', () => {
     const place = await worktreeLibrary();
     await place.agent(
       'fix',
-      'sed -i s/one/ONE/ a.txt; git commit -qam x; echo new > new; rm g.txt; chmod +x sub/s.txt',
+      'sed -i s/one/ONE/ a.txt; git commit -qam x; echo new > new; rm g.txt; chmod +x sub/s.txt; ' +
+        'head -c 3000 /dev/urandom > binary; head -c 2000000 /dev/zero > large; ln -s new link',
     );
     const patch = (await Array.fromAsync(place.library.worktreePatch('fix'))).join('');
     const copy = join(place.directory, 'copy');

@@ -10,6 +10,13 @@ export interface DiffOptions {
   readonly paths?: readonly string[];
 }
 
+export interface PatchOptions extends DiffOptions, PatchWarnings {}
+
+export interface PatchWarnings {
+  /** Told what differs and cannot stand in a patch, before its first piece. */
+  readonly onWarning?: (warning: string) => void;
+}
+
 export interface DiffResult {
   readonly from: Checkpoint;
   /** undefined: the workspace as it is */

@@ -12,7 +12,7 @@ import type {
   PathVersion,
   ShowResult,
 } from './checkpoints.ts';
-import type { DiffOptions, DiffResult } from './diff.ts';
+import type { DiffOptions, DiffResult, PatchOptions } from './diff.ts';
 import type { Progress } from './progress.ts';
 import type { JournalSetAside, RestoreOptions, RestoreResult, UndoOptions } from './restore.ts';
 import type { PruneOptions, PruneReport } from './retention.ts';
@@ -24,6 +24,7 @@ import type {
   WorktreeApplyResult,
   WorktreeDiff,
   WorktreeListing,
+  WorktreePatchOptions,
   WorktreePaths,
   WorktreeRemoval,
   WorktreeRemoveOptions,
@@ -42,8 +43,8 @@ export interface Workspace {
   findCheckpoint(name: CheckpointName): Promise<Checkpoint>;
   showCheckpoint(name: CheckpointName): Promise<ShowResult>;
   diff(options: DiffOptions): Promise<DiffResult>;
-  /** A unified diff that `git apply` takes, in pieces. */
-  patch(options: DiffOptions): AsyncIterable<string>;
+  /** A diff that `git apply` takes, binary files included, in pieces. */
+  patch(options: PatchOptions): AsyncIterable<string>;
   /** The content of a stored file, or a link's target. */
   cat(name: CheckpointName, path: string): AsyncIterable<Buffer>;
   /** The versions of one path, newest first. */
@@ -95,7 +96,7 @@ export interface Workspace {
   worktrees(): Promise<readonly WorktreeListing[]>;
   worktreeDiff(run: string, options?: WorktreePaths): Promise<WorktreeDiff>;
   /** The same as a unified diff that `git apply` takes, in pieces. */
-  worktreePatch(run: string, options?: WorktreePaths): AsyncIterable<string>;
+  worktreePatch(run: string, options?: WorktreePatchOptions): AsyncIterable<string>;
   /** Brings what a run changed into the checkout: merged where both changed a text, left alone as `conflict` otherwise. Git's index and commits stay. */
   worktreeApply(run: string, options?: WorktreeApplyOptions): Promise<WorktreeApplyResult>;
   /** Throws `WORKTREE_NOT_SAFE` with every reason where work would be lost. */

@@ -7,6 +7,7 @@ import type { Skip } from '../../domain/snapshot.ts';
 import type { WorktreeSummary } from '../../worktree/list/list-worktrees.ts';
 import type { Notice } from '../../worktree/record/notice.ts';
 import type { RemovalReason } from '../../worktree/record/removal-reason.ts';
+import type { PatchWarnings } from './diff.ts';
 import type { Confirm, RestoreResult } from './restore.ts';
 import type { RunContext, RunOptions, RunResult } from './runs.ts';
 
@@ -86,6 +87,8 @@ export interface WorktreeDiff {
 export interface WorktreePaths {
   readonly paths?: readonly string[];
 }
+
+export interface WorktreePatchOptions extends WorktreePaths, PatchWarnings {}
 
 export interface WorktreeApplyOptions extends WorktreePaths {
   readonly dryRun?: boolean;

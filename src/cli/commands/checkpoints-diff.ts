@@ -13,7 +13,7 @@ export const checkpointsDiff: CommandModule = {
   configure: (command) =>
     command
       .argument('[names...]', 'one or two checkpoints (default: the newest), then paths after --')
-      .option('-p, --patch', 'print a unified diff that git apply takes'),
+      .option('-p, --patch', 'print a diff that git apply takes'),
   examples: [
     ['waymark checkpoints diff', 'what changed since the newest checkpoint'],
     ['waymark checkpoints diff @~1 @', 'between the two newest'],
@@ -29,7 +29,8 @@ export const checkpointsDiff: CommandModule = {
       paths: workspacePaths([...rest, ...literal], context.cwd, workspace.identity.path),
       ...given('to', to),
     };
-    if (options.flag('patch')) return await printPatch(context, workspace.patch(diff));
+    if (options.flag('patch'))
+      return await printPatch(context, (warnings) => workspace.patch({ ...diff, ...warnings }));
     using _progress = progressLine(context.terminal, workspace);
     return diffResult(await workspace.diff(diff), diffJson);
   },

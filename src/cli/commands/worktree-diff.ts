@@ -11,7 +11,7 @@ export const worktreeDiff: CommandModule = {
     command
       .argument('<run>', 'a run, as worktree list names it')
       .argument('[paths...]', 'only these paths')
-      .option('-p, --patch', 'print a unified diff that git apply takes'),
+      .option('-p, --patch', 'print a diff that git apply takes'),
   examples: [
     ['waymark worktree diff fix', 'what the run changed, from where it began to its worktree as it is'],
     ['waymark worktree diff fix --patch -- src', 'as a patch, below src'],
@@ -20,7 +20,8 @@ export const worktreeDiff: CommandModule = {
     const [run = '', ...rest] = [...words, ...literal];
     const paths = absolutePaths(rest, context.cwd);
     const workspace = await context.workspace();
-    if (options.flag('patch')) return await printPatch(context, workspace.worktreePatch(run, { paths }));
+    if (options.flag('patch'))
+      return await printPatch(context, (warnings) => workspace.worktreePatch(run, { paths, ...warnings }));
     using _progress = progressLine(context.terminal, workspace);
     return diffResult(await workspace.worktreeDiff(run, { paths }), worktreeDiffJson);
   },
