@@ -129,6 +129,46 @@ describe('parse()', () => {
   });
 
   test.each([
+    [['help'], ['--help']],
+    [
+      ['help', 'exec'],
+      ['exec', '--help'],
+    ],
+    [
+      ['help', 'checkpoints'],
+      ['checkpoints', '-h'],
+    ],
+    [
+      ['help', 'checkpoints', 'restore'],
+      ['checkpoints', 'restore', '--help'],
+    ],
+    [
+      ['checkpoints', 'help', 'restore'],
+      ['checkpoints', 'restore', '--help'],
+    ],
+    [
+      ['plan', 'help', 'checkpoint', 'list'],
+      ['plan', 'checkpoint', 'list', '-h'],
+    ],
+  ])('%j prints what %j prints', async (help, option) => {
+    expect(await text(...help)).toBe(await text(...option));
+  });
+
+  test('asked for help, with a command behind the option, it only prints help', async () => {
+    expect(await text('--help', 'exec')).toBe(await text('--help'));
+    expect(await text('exec', '--help', 'x')).toBe(await text('exec', '--help'));
+  });
+
+  test.each([
+    [['help', 'nonsense'], /unknown command 'nonsense'/, /./],
+    [['nonsense', '--help'], /unknown command 'nonsense'/, /./],
+    [['help', 'checkpoints', 'restor'], /unknown command 'restor'/, /restore/],
+    [['checkpoints', 'restor', '-h'], /unknown command 'restor'/, /restore/],
+    [['-f', 'json'], /No command is given/, /^Try: waymark --help$/],
+    [['checkpoints', '-f', 'json'], /No command is given/, /^Try: waymark checkpoints --help$/],
+    [['plan', 'checkpoint', '--workspace', 'x'], /./, /^Try: waymark plan checkpoint --help$/],
+    [['checkpoints', 'create', '--workspace', ''], /--workspace.* names no directory/, /--help/],
+    [['--workspace=', 'checkpoints', 'create'], /--workspace.* names no directory/, /--help/],
     [['checkpoints', 'create', '--reson', 'x'], /unknown option '--reson'/, /--reason/],
     [['checkpoint', 'create'], /unknown command 'checkpoint'/, /checkpoints/],
     [['checkpoints', 'restore'], /missing required argument/, /--help/],

@@ -1,6 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import { WaymarkError } from '../domain/errors.ts';
 import type { CommandEntry, CommandModule, Invocation } from './command.ts';
+import { directoryName } from './directory-name.ts';
 import { FORMATS } from './format.ts';
 import { GROUPS } from './groups.ts';
 import { Options } from './options.ts';
@@ -33,6 +34,8 @@ export async function parse(
   let text = '';
   let loaded: CommandModule | undefined;
   let chosen: { readonly module: CommandModule; readonly command: Command } | undefined;
+  let explained: readonly string[] | undefined;
+  let helped: Command | undefined;
 
   const leaves = new Map<Command, CommandEntry>();
   const configureLeaf = async (_parent: Command, command: Command) => {
@@ -67,17 +70,34 @@ export async function parse(
   addCommonOptions(program);
   program.addHelpText('after', PROGRAM_EXAMPLES);
   addCommands(program, entries, leaves, configureLeaf);
+  forEachGroup(program, (group) => {
+    group.on('beforeHelp', () => {
+      helped = group;
+    });
+    group
+      .helpCommand(false)
+      .command('help [command...]')
+      .summary('print the help of a command')
+      .description('print the help of a command')
+      .action((words: readonly string[]) => {
+        explained = [...pathOf(group), ...words];
+      });
+  });
 
   if (argv.length === 0) return { kind: 'text', text: `${program.helpInformation()}${PROGRAM_EXAMPLES}\n` };
   try {
     await program.parseAsync([...argv], { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode === 0) return { kind: 'text', text };
-    if (error.code === 'commander.help') throw missingCommand(argv);
+    if (error.exitCode === 0) {
+      if (helped !== undefined && namesNoCommand(helped)) await parse(withoutHelp(argv), entries, version);
+      return { kind: 'text', text };
+    }
+    if (error.code === 'commander.help') throw missingCommand(helped ?? program);
     throw usageError(error, loaded);
   }
-  if (chosen === undefined) throw missingCommand(argv);
+  if (explained !== undefined) return await parse([...explained, '--help'], entries, version);
+  if (chosen === undefined) throw missingCommand(program);
   return { kind: 'command', module: chosen.module, invocation: invocationOf(chosen.command, argv) };
 }
 
@@ -110,6 +130,27 @@ function addGroup(parent: Command, word: string, path: string): Command {
   return group;
 }
 
+function forEachGroup(command: Command, body: (group: Command) => void): void {
+  if (command.commands.length === 0) return;
+  for (const child of command.commands) forEachGroup(child, body);
+  body(command);
+}
+
+/** The words that lead to a command. */
+function pathOf(command: Command): readonly string[] {
+  return command.parent === null ? [] : [...pathOf(command.parent), command.name()];
+}
+
+/** Tells whether a group that was asked for its help was given the name of a command it does not have. */
+function namesNoCommand(group: Command): boolean {
+  const [word] = group.args;
+  return word !== undefined && !word.startsWith('-') && group.commands.every((one) => one.name() !== word);
+}
+
+function withoutHelp(argv: readonly string[]): readonly string[] {
+  return argv.filter((word) => word !== '--help' && word !== '-h');
+}
+
 const PROGRAM_EXAMPLES = `
 Examples:
   waymark exec -- my-agent "fix the tests"    run an agent under protection
@@ -120,7 +161,11 @@ Examples:
 function addCommonOptions(command: Command): void {
   command
     .addOption(new Option('-f, --format <format>', 'how to print results').choices([...FORMATS]))
-    .option('--workspace <dir>', 'the workspace (default: found from the current directory)')
+    .addOption(
+      new Option('--workspace <dir>', 'the workspace (default: found from the current directory)').argParser(
+        directoryName,
+      ),
+    )
     .addOption(new Option('--allow-root', 'accept /, the home or the temporary directory as a workspace'));
 }
 
@@ -151,10 +196,7 @@ function usageError(error: CommanderError, module: CommandModule | undefined): U
   return new UsageError(first, suggestion || 'Try --help', module);
 }
 
-function missingCommand(argv: readonly string[]): UsageError {
-  return new UsageError(
-    'No command is given',
-    `Try: waymark ${argv.filter((word) => !word.startsWith('-')).join(' ')} --help`,
-    undefined,
-  );
+function missingCommand(group: Command): UsageError {
+  const hint = `Try: ${['waymark', ...pathOf(group), '--help'].join(' ')}`;
+  return new UsageError('No command is given', hint, undefined);
 }

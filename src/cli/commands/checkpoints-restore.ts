@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { takeName } from '../checkpoint-names.ts';
 import type { CommandModule } from '../command.ts';
 import { consentTo } from '../consent.ts';
+import { directoryName } from '../directory-name.ts';
 import { given } from '../options.ts';
 import { progressLine } from '../progress-line.ts';
 import { restoreOutcome } from '../restore-outcome.ts';
@@ -17,7 +18,7 @@ export const checkpointsRestore: CommandModule = {
       )
       .option('-y, --yes', 'agree to what would be shown')
       .option('-n, --dry-run', 'show what would change, write nothing')
-      .option('--into <dir>', 'write into this missing or empty directory instead')
+      .option('--into <dir>', 'write into this missing or empty directory instead', directoryName)
       .option('--verify <command>', 'run this after a full restore (default: [restore] verify)')
       .option('--preserve-mtime', 'give rewritten files the times they had')
       .option('--force', 'go on although the workspace directory is another one than recorded')
