@@ -73,7 +73,9 @@ export function changesText(result: RunResult<number>, colors: boolean): string 
     if (changes.length > MOST_PATHS) lines.push(`  … and ${changes.length - MOST_PATHS} more\n`);
   }
   for (const { ref, from, to } of movedRefs) {
-    lines.push(say(`git ${ref} moved: ${short(from)} -> ${short(to)} (undo leaves it)`, colors, 'warn'));
+    lines.push(
+      say(`git ${ref} moved: ${refTarget(from)} -> ${refTarget(to)} (undo leaves it)`, colors, 'warn'),
+    );
   }
   return lines.join('');
 }
@@ -82,8 +84,10 @@ function undoText({ changes, operation }: RunResult<number>, colors: boolean): s
   return changes.length === 0 ? '' : say(`take it back with: waymark undo ${operation.id}`, colors);
 }
 
-function short(commit: string | null): string {
-  return commit?.slice(0, 8) ?? 'nothing';
+/** A commit in short, the ref that a symbolic one points to in full. */
+function refTarget(value: string | null): string {
+  if (value === null) return 'nothing';
+  return /^[0-9a-f]{40,64}$/.test(value) ? value.slice(0, 8) : value.replace(/^ref:\s*/, '');
 }
 
 /** One line in our name. */

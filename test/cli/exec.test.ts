@@ -76,6 +76,21 @@ describe('waymark exec', () => {
     expect(stderr).not.toContain('nothing changed');
   });
 
+  test('shows the ref that HEAD points to in full', async () => {
+    const place = cliSandbox();
+    place.write('a', '1');
+    const git = 'git -c user.name=x -c user.email=x';
+    const script = `git init -q -b main . && git add a && ${git} commit -qm x`;
+    await place.ok(['exec', '-q', '--', 'sh', '-c', script]);
+    const switched = await place.run(['exec', '--', 'git', 'switch', '-qc', 'feature/long-name']);
+    expect(switched.stderr).toContain('git HEAD moved: refs/heads/main -> refs/heads/feature/long-name (');
+    expect(switched.stderr).toMatch(/git refs\/heads\/feature\/long-name moved: nothing -> [0-9a-f]{8} \(/);
+    const detached = await place.run(['exec', '--', 'git', 'checkout', '-q', '--detach']);
+    expect(detached.stderr).toMatch(
+      /git HEAD moved: refs\/heads\/feature\/long-name -> [0-9a-f]{8} \(undo leaves it\)/,
+    );
+  });
+
   test('does not say that nothing changed where what changed is not held', async () => {
     const place = cliSandbox();
     const { stderr } = await place.run(['exec', '--', 'sh', '-c', 'head -c 9000000 /dev/zero > big']);
@@ -84,7 +99,10 @@ describe('waymark exec', () => {
     expect(stderr).not.toContain('nothing changed');
     const diff = await place.run(['checkpoints', 'diff', '@~1', '@']);
     expect(diff.stdout).toContain('over_cap');
-    expect(diff.stderr).toBe('No other differences\n1 path could not be compared: only one side holds it\n');
+    expect(diff.stderr).toBe('No other differences\n1 path could not be compared: not held on both sides\n');
+    await place.ok(['exec', '-q', '--', 'sh', '-c', 'head -c 9500000 /dev/zero > big']);
+    const neither = await place.run(['checkpoints', 'diff', '@~1', '@']);
+    expect(neither.stderr).toBe(diff.stderr);
   });
 
   test('says before what is not covered', async () => {

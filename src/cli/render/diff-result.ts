@@ -25,7 +25,7 @@ export function diffResult<
           : 'No other differences',
       ...(skipped.length === 0
         ? []
-        : [`${countText(skipped.length, 'path')} could not be compared: only one side holds it`]),
+        : [`${countText(skipped.length, 'path')} could not be compared: not held on both sides`]),
     ],
   };
 }
