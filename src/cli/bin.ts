@@ -13,6 +13,9 @@ if (process.platform === 'win32') {
 } else if (Number.parseInt(process.versions.node, 10) < NEEDED_NODE) {
   await restart();
 } else if (isVersionRequest(process.argv)) {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') refuse(`cannot write output: ${error.message}`);
+  });
   process.stdout.write(`${packageVersion()}\n`);
 } else {
   module.enableCompileCache(compileCache());

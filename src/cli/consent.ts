@@ -56,14 +56,37 @@ export async function requireConsent(context: CommandContext, yes: boolean, ques
   if (!(await ask(question))) throw new WaymarkError('DECLINED', 'Declined: nothing was changed');
 }
 
-/** Asks on standard error. @throws WaymarkError `INTERRUPTED` for Ctrl-C */
+/** Asks on standard error; the end of the input (Ctrl-D) is no. @throws WaymarkError `INTERRUPTED` for Ctrl-C */
 export async function ask(question: string): Promise<boolean> {
   const { confirm, isCancel } = await import('@clack/prompts');
   // A terminal may not know its size (columns 0), and the prompt would wrap after each character.
   for (const stream of [process.stdout, process.stderr]) stream.columns ||= 80;
-  const answer = await confirm({ message: question, initialValue: false, output: process.stderr });
+  using input = endOfInput(process.stdin);
+  const answer = await confirm({
+    message: question,
+    initialValue: false,
+    output: process.stderr,
+    signal: input.ended,
+  });
+  if (input.ended.aborted) return false;
   if (isCancel(answer)) throw new WaymarkError('INTERRUPTED', 'Interrupted: nothing was changed');
   return answer;
+}
+
+/** Aborts a question that the prompt itself would wait for without end. */
+function endOfInput(stdin: NodeJS.ReadStream): Disposable & { readonly ended: AbortSignal } {
+  const controller = new AbortController();
+  const end = () => controller.abort();
+  const onKey = (_text: unknown, key?: { readonly name?: string; readonly ctrl?: boolean }) => {
+    if (key?.ctrl && key.name === 'd') end();
+  };
+  stdin.on('keypress', onKey).on('end', end).on('close', end).on('error', end);
+  return {
+    ended: controller.signal,
+    [Symbol.dispose]: () => {
+      stdin.off('keypress', onKey).off('end', end).off('close', end).off('error', end);
+    },
+  };
 }
 
 /** What will happen, for people. */

@@ -15,7 +15,7 @@ export async function main(host: NodeJS.Process, version: string): Promise<void>
   const terminal = createTerminal(host);
   const status = await run(host, terminal, version);
   await terminal.flush();
-  host.exit(status);
+  host.exit(status === EXIT.done && terminal.outputLost ? EXIT.failed : status);
 }
 
 async function run(host: NodeJS.Process, terminal: Terminal, version: string): Promise<number> {

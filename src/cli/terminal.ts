@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import { isPlainFile, writeWhole } from '../platform/write-whole.ts';
 
 /** The streams of the process, and what may be done with them. */
 export interface Terminal {
@@ -18,8 +19,10 @@ export interface Terminal {
   readonly columns: number;
   readonly colorOut: boolean;
   readonly colorErr: boolean;
-  /** The reader of standard output has gone. */
+  /** Standard output takes no more: its reader has gone, or {@link outputLost}. */
   readonly outputClosed: boolean;
+  /** What was to be printed could not be written (a full disk); said on standard error already. */
+  readonly outputLost: boolean;
   /** Resolves when all that was written has left the process. */
   flush(): Promise<void>;
 }
@@ -27,20 +30,23 @@ export interface Terminal {
 /** The part of `process` that a terminal needs. */
 export interface TerminalHost {
   readonly stdin: { readonly isTTY?: boolean };
-  readonly stdout: Writable & { readonly isTTY?: boolean };
+  readonly stdout: Writable & { readonly isTTY?: boolean; readonly fd?: number };
   readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number };
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Wraps the streams; a closed pipe is no error, the rest of the output is dropped. */
+/** Wraps the streams; a closed pipe is no error, the rest of the output is dropped. Any other failure to write is one ({@link Terminal.outputLost}). */
 export function createTerminal(host: TerminalHost): Terminal {
   const { stdin, stdout, stderr, env } = host;
   const closed = { out: false, err: false };
-  stdout.on('error', (error: NodeJS.ErrnoException) => {
+  let lost = false;
+  const failed = (error: NodeJS.ErrnoException) => {
     closed.out = true;
-    if (error.code !== 'EPIPE' && !closed.err)
-      stderr.write(`waymark: cannot write output: ${error.message}\n`);
-  });
+    if (error.code === 'EPIPE' || lost) return;
+    lost = true;
+    err(`waymark: cannot write output: ${error.message}\n`);
+  };
+  stdout.on('error', failed);
   stderr.on('error', () => {
     closed.err = true;
   });
@@ -49,12 +55,13 @@ export function createTerminal(host: TerminalHost): Terminal {
   const err = (text: string) => {
     if (!closed.err) stderr.write(text);
   };
+  const write = writerTo(stdout, failed);
   return {
     out(text) {
-      if (!closed.out) stdout.write(text);
+      if (!closed.out) write(text);
     },
     async stream(chunk) {
-      if (closed.out || stdout.write(chunk)) return;
+      if (closed.out || write(chunk)) return;
       await new Promise<void>((resolve) => {
         const done = () => {
           for (const event of ['drain', 'error', 'close']) stdout.off(event, done);
@@ -77,9 +84,31 @@ export function createTerminal(host: TerminalHost): Terminal {
     get outputClosed() {
       return closed.out;
     },
+    get outputLost() {
+      return lost;
+    },
     async flush() {
+      // A stream tells of an error one turn after the write that met it.
+      await new Promise((resolve) => setImmediate(resolve));
       await Promise.all([drained(stdout, () => closed.out), drained(stderr, () => closed.err)]);
     },
+  };
+}
+
+/** Gives `false` where the reader should be waited for. Node's own stream to a file drops what one call of the system did not take. */
+function writerTo(
+  stdout: TerminalHost['stdout'],
+  failed: (error: NodeJS.ErrnoException) => void,
+): (chunk: string | Uint8Array) => boolean {
+  const { fd } = stdout;
+  if (fd === undefined || stdout.isTTY === true || !isPlainFile(fd)) return (chunk) => stdout.write(chunk);
+  return (chunk) => {
+    try {
+      writeWhole(fd, typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
+    } catch (error) {
+      failed(error as NodeJS.ErrnoException);
+    }
+    return true;
   };
 }
 
