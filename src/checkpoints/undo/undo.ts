@@ -97,6 +97,7 @@ export async function redo(
     command: 'waymark redo',
     engine: beforeOf(context, operation, options.force).engine,
     changes: () => undoableChanges(context, operation),
+    unknown: () => unknownChanges(context, operation),
   });
 }
 

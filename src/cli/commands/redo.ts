@@ -18,6 +18,7 @@ export const redo: CommandModule = {
     ['waymark redo', 'take the newest undo back'],
     ['waymark redo --dry-run', 'what that would change'],
   ],
+  onInterrupt: 'abort',
   async run(context, { words, literal, options }) {
     const workspace = await context.workspace();
     using progress = progressLine(context.terminal, workspace);
@@ -26,6 +27,7 @@ export const redo: CommandModule = {
       paths: workspacePaths([...words, ...literal], context.cwd, workspace.identity.path),
       force: options.flag('force'),
       dryRun: options.flag('dryRun'),
+      signal: context.signal,
       ...given('waitMs', options.seconds('wait')),
       ...given('confirm', consent.confirm),
     });

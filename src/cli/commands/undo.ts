@@ -23,6 +23,7 @@ export const undo: CommandModule = {
     ['waymark undo --session nightly --dry-run', 'what taking back a whole session would change'],
     ['waymark redo', 'take the undo back'],
   ],
+  onInterrupt: 'abort',
   async run(context, { words, literal, options }) {
     const workspace = await context.workspace();
     const [operation, ...rest] = words;
@@ -36,6 +37,7 @@ export const undo: CommandModule = {
       paths: workspacePaths([...rest, ...literal], context.cwd, workspace.identity.path),
       force: options.flag('force'),
       dryRun: options.flag('dryRun'),
+      signal: context.signal,
       ...given('operation', operation),
       ...given('session', session),
       ...given('waitMs', options.seconds('wait')),
