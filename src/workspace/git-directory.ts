@@ -48,12 +48,7 @@ export function gitDirectoriesInside(directory: string): ReadonlySet<string> {
 
 /** Tells by the names in it whether a directory is a git directory that work trees elsewhere belong to. */
 export function hasLinkedWorktrees(names: readonly string[]): boolean {
-  return isGitDirectory(names) && names.includes('worktrees');
-}
-
-/** Tells by the names in it whether a directory is what git takes for a git directory. */
-export function isGitDirectory(names: readonly string[]): boolean {
-  return names.includes('HEAD') && names.includes('objects') && names.includes('refs');
+  return ['HEAD', 'objects', 'refs', 'worktrees'].every((name) => names.includes(name));
 }
 
 const MAX_BYTES = 64 * 1024 ** 2;

@@ -5,9 +5,8 @@ import { WaymarkError } from '../domain/errors.ts';
 import type { DirHash } from '../domain/ids.ts';
 import { decodeName, encodeName, isBelow, quotePath, toFsPath } from '../domain/rel-path.ts';
 import type { WorkspaceIdentity } from '../domain/workspace.ts';
-import { findGitDirectory, isGitDirectory } from './git-directory.ts';
+import { findGitDirectory } from './git-directory.ts';
 import { isGitName } from './scope/fixed-names.ts';
-import { listNames } from './walk/list-names.ts';
 
 /**
  * Identifies the workspace at a directory, by its real path.
@@ -58,7 +57,7 @@ export interface SpecialPlaces {
 
 /**
  * Why a directory is refused as a workspace; undefined: it is not. `/`, the temporary directory itself, the home directory and anything above
- * it are refused unless `forced`; a workspace inside `WAYMARK_HOME` or a git directory always.
+ * it are refused unless `forced`; a workspace inside `WAYMARK_HOME` or a `.git` always.
  */
 export function refuseReason(
   identity: Pick<WorkspaceIdentity, 'path'>,
@@ -70,7 +69,7 @@ export function refuseReason(
   if (path === store || isBelow(path, store)) {
     return `${quotePath(path)} lies inside WAYMARK_HOME, which is never a workspace`;
   }
-  if (path.split('/').some(isGitName) || isGitDirectory(namesIn(path))) {
+  if (path.split('/').some(isGitName)) {
     return `${quotePath(path)} is a git directory or lies in one, which is never a workspace`;
   }
   if (forced) return undefined;
@@ -82,11 +81,6 @@ export function refuseReason(
   if (path === user) return `${quotePath(path)} is the home directory`;
   if (isBelow(user, path)) return `${quotePath(path)} lies above the home directory`;
   return undefined;
-}
-
-function namesIn(path: string): readonly string[] {
-  const listing = listNames(path);
-  return listing.ok ? listing.names : [];
 }
 
 function realPathOf(directory: string): string {

@@ -156,7 +156,11 @@ export class ModelSession {
       this.#operate(operations);
       end = momentOf(this.#root, start.rules);
     });
-    expect(result.warnings.filter((warning) => !/^Changed( too)?, but not held/.test(warning))).toEqual([]);
+    expect(
+      result.warnings.filter(
+        (warning) => !/^(Changed( too)?, but not held|Gone, and never held)/.test(warning),
+      ),
+    ).toEqual([]);
     if (result.before === null || result.after === null) throw new Error('a run without checkpoints');
     const before = await this.#hold(result.before.id, start);
     const after = await this.#hold(result.after.id, end);

@@ -26,11 +26,16 @@ export function isAwaited(
   { catalog, clock }: HomeContext,
   { id, type, runId, createdAt }: Checkpoint,
 ): boolean {
-  if (type === 'run_start' || type === 'post_step') {
-    return runId !== null && catalog.openRuns().some((run) => run.id === runId);
+  if (isEnd(type)) {
+    if (runId === null || !catalog.openRuns().some((run) => run.id === runId)) return false;
+    return catalog.checkpoints({ runId }).find((other) => isEnd(other.type))?.id === id;
   }
   if (type !== 'safety' || Math.abs(clock.now() - Date.parse(createdAt)) > RECORDED_WITHIN_MS) return false;
   return !catalog.operations().some(({ before, after }) => before === id || after === id);
+}
+
+function isEnd(type: Checkpoint['type']): boolean {
+  return type === 'run_start' || type === 'post_step';
 }
 
 function openRunStarts({ catalog }: HomeContext): ReadonlySet<CheckpointId> {
