@@ -12,6 +12,7 @@ export interface GrowthResult {
 
 export interface GrowthPlan {
   readonly place: string;
+  readonly removes: boolean;
   readonly rows: readonly Row[];
   readonly engines: readonly Engine[];
   readonly rounds: Rounds;
@@ -21,10 +22,10 @@ export interface GrowthPlan {
 
 /** Measures the rows on one corpus, at its start and again after long histories. */
 export async function measureGrowth(corpus: Corpus, plan: GrowthPlan): Promise<readonly GrowthResult[]> {
-  const { place, rows, engines, rounds, histories } = plan;
+  const { place, removes, rows, engines, rounds, histories } = plan;
   // nothing may be dropped: what rows add comes on top of the history
   const keep = 2 * Math.max(...histories) + 1000;
-  await using scene = await prepareScene(corpus, { place, engines, keep });
+  await using scene = await prepareScene(corpus, { place, removes, engines, keep });
   const steps: GrowthResult[] = [];
   let checkpoints = 1;
   for (const history of histories) {

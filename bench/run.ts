@@ -56,7 +56,12 @@ interface TableResult {
 async function measureTable(corpus: Corpus, place: string, wanted: BenchOptions): Promise<TableResult> {
   const { engines, rounds } = wanted;
   const results: RowResult[] = [];
-  await using scene = await prepareScene(corpus, { place, engines, keep: undefined });
+  await using scene = await prepareScene(corpus, {
+    place,
+    engines,
+    keep: undefined,
+    removes: wanted.on === 'tmpfs',
+  });
   for (const row of rowsOf(wanted)) {
     const measured = await runRow(row, scene, engines, { warmUp: wanted.smoke ? 0 : 1, counted: rounds });
     for (const result of measured) progress(`${corpus.name}: ${resultText(result)}`);
@@ -78,6 +83,7 @@ async function measureSizes(place: string, wanted: BenchOptions): Promise<readon
     const corpus = prepareCorpus(growthCorpus(count), wanted.corpusDirectory);
     const plan = {
       place,
+      removes: wanted.on === 'tmpfs',
       engines,
       histories: count > historyUpTo ? histories.slice(0, 1) : histories,
       rows: rowsOf(wanted),

@@ -34,8 +34,10 @@ export interface Scene extends AsyncDisposable {
 }
 
 export interface SceneOptions {
-  /** where everything lies; made, and removed at the end */
+  /** where everything lies; made */
   readonly place: string;
+  /** Removes all of it at the end: for memory, which is small. On a disk whoever comes next would pay for it. */
+  readonly removes: boolean;
   readonly engines: readonly Engine[];
   /** checkpoints kept per session and git store; undefined: the default */
   readonly keep: number | undefined;
@@ -46,7 +48,8 @@ const SMALL_FILE = 16 * 1024;
 
 /** Copies the corpus and stores it on every side. @throws Error where the sides did not store the same files */
 export async function prepareScene(corpus: Corpus, options: SceneOptions): Promise<Scene> {
-  const { place, engines, keep } = options;
+  const { engines, keep } = options;
+  const place = join(options.place, corpus.name);
   mkdirSync(place, { recursive: true });
   const environment = benchEnvironment(place, keep);
   const tree = join(place, 'tree');
@@ -96,7 +99,7 @@ export async function prepareScene(corpus: Corpus, options: SceneOptions): Promi
     settle,
     async [Symbol.asyncDispose]() {
       for (const engine of engines) await close(engine);
-      rmSync(place, { recursive: true, force: true });
+      if (options.removes) rmSync(place, { recursive: true, force: true });
     },
   };
 }

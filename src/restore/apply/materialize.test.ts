@@ -100,16 +100,16 @@ describe('materialize()', () => {
   });
 });
 
-describe('materialize() on several threads', () => {
+describe('materialize() on another thread', () => {
   const many = () =>
     Object.fromEntries(
       Array.from({ length: 1200 }, (_, n) => [`d${n % 40}/e${n % 7}/f${n}`, `content ${n}`]),
     );
 
-  test.each([0, 1, 3])('writes with %i other threads what one writes', async (threads) => {
+  test.each([false, true])('writes on another thread (%s) what one writes', async (onThread) => {
     drawTree(`${base}/w`, { ...THEN, ...many() });
     const view = scanView(`${base}/w`, blobs);
-    expect(await write(view, 'x', { threads })).toEqual([]);
+    expect(await write(view, 'x', { onThread })).toEqual([]);
     expect(treeListing(`${base}/x`)).toEqual(treeListing(`${base}/w`));
   });
 
@@ -117,7 +117,7 @@ describe('materialize() on several threads', () => {
     drawTree(`${base}/w`, many());
     chmodSync(`${base}/w/d1/e1/f1`, 0o4711);
     const view = scanView(`${base}/w`, blobs);
-    await write(view, 'x', { threads: 2, preserveMtime: true });
+    await write(view, 'x', { onThread: true, preserveMtime: true });
     for (const path of ['d1/e1/f1', 'd39/e2/f1199']) {
       const [then, now] = ['w', 'x'].map((tree) => lstatSync(`${base}/${tree}/${path}`));
       expect(now?.mtimeMs).toBeCloseTo(then?.mtimeMs ?? 0, 2);
@@ -131,7 +131,9 @@ describe('materialize() on several threads', () => {
     const hash = [...blobs.keys()][700];
     const content: MaterializeInput['content'] = (asked) =>
       asked === hash ? [Buffer.from('x'.repeat(blobs.get(asked)?.length ?? 0))] : contentOf(blobs)(asked);
-    await expect(write(view, 'x', { threads: 2, content })).rejects.toMatchObject({ code: 'OBJECT_CORRUPT' });
+    await expect(write(view, 'x', { onThread: true, content })).rejects.toMatchObject({
+      code: 'OBJECT_CORRUPT',
+    });
     const [wanted, found] = [treeListing(`${base}/w`), treeListing(`${base}/x`)];
     const files = found.filter((line) => line.includes(' file '));
     expect(files.length).toBeGreaterThan(0);
@@ -147,7 +149,7 @@ describe('materialize() on several threads', () => {
         if (existsSync(dirname(`${base}/x/${at}`))) mkdirSync(`${base}/x/${at}`, { recursive: true });
       return contentOf(blobs)(asked);
     };
-    const skips = await write(view, 'x', { threads: 2, content });
+    const skips = await write(view, 'x', { onThread: true, content });
     expect(skips.map(({ path, reason }) => `${path} ${reason}`)).toEqual([
       'd5/e5/f5 changed',
       'd6/e6/f6 changed',
@@ -160,12 +162,12 @@ describe('materialize() on several threads', () => {
     const view = scanView(`${base}/w`, blobs);
     mkdirSync(`${base}/x`);
     using tree = openTree(`${base}/x`);
-    await using writing = writeInParallel(tree, fs, 2, 'no-such-entry');
+    await using writing = writeInParallel(tree, fs, true, 'no-such-entry');
     const batch = new FileBatch(`${base}/x`, false);
     for (const [path, node] of view.nodes()) {
       if (node.kind === 'file') await batch.add(path, node, contentOf(blobs));
     }
-    for (let round = 0; round < 5; round += 1) writing.write(batch.order());
+    for (let round = 0; round < 5; round += 1) await writing.write(batch.order());
     const failures = await writing.finish();
     expect(treeListing(`${base}/x`)).toEqual(treeListing(`${base}/w`));
     expect(failures.every(({ code }) => code === 'EEXIST')).toBe(true);

@@ -1,4 +1,5 @@
 import { lstatSync, readdirSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { isWaymarkError, WaymarkError } from '../../domain/errors.ts';
@@ -29,7 +30,7 @@ import { pourContent } from './pour-content.ts';
 import { modeOfNewFile, placeIn } from './set-id.ts';
 import { openTree, type WorkspaceTree } from './workspace-tree.ts';
 import { closeNewFile, openNewFile } from './write-batch.ts';
-import { spareThreads, writeInParallel } from './write-in-parallel.ts';
+import { writeInParallel } from './write-in-parallel.ts';
 
 export interface MaterializeInput {
   readonly view: SnapshotView;
@@ -44,8 +45,8 @@ export interface MaterializeInput {
   readonly preserveMtime?: boolean;
   readonly onProgress?: (done: number) => void;
   readonly signal?: AbortSignal | undefined;
-  /** to write on, beside this one; default: one less than there are cores where that is worth it */
-  readonly threads?: number;
+  /** Writes on another thread; default: where that is worth it. */
+  readonly onThread?: boolean;
 }
 
 export type EntryToWrite = readonly [RelPath, Entry];
@@ -66,8 +67,8 @@ export function entriesToWrite(view: SnapshotView, { paths }: Selection): readon
 }
 
 /**
- * Writes entries of a snapshot into a missing or empty directory, with the directories above them: content, modes, links. Many files are written on
- * all cores.
+ * Writes entries of a snapshot into a missing or empty directory, with the directories above them: content, modes, links. Many files are written by
+ * another thread.
  *
  * @returns what could not be written, in path order
  * @throws WaymarkError `TARGET_NOT_EMPTY` before anything is written; `NO_SPACE`, `IO_ERROR`, `OBJECT_MISSING`, `OBJECT_CORRUPT`, `INTERRUPTED` half way:
@@ -77,7 +78,7 @@ export async function materialize(input: MaterializeInput): Promise<readonly Ski
   const { view, entries, fs, into } = input;
   prepareDirectory(fs, into);
   using tree = openTree(into);
-  await using writing = writeInParallel(tree, fs, input.threads ?? threadsFor(fs, entries.length));
+  await using writing = writeInParallel(tree, fs, input.onThread ?? isWorthAThread(fs, entries.length));
   const skips = new Map<RelPath, Skip>();
   const directories = new Map<RelPath, DirectoryEntry>();
   const skip = (path: RelPath, reason: SkipReason, detail: string): void =>
@@ -90,8 +91,8 @@ export async function materialize(input: MaterializeInput): Promise<readonly Ski
     directories.set(path, node?.kind === 'directory' ? node : PLAIN_DIRECTORY);
   };
   let batch = new FileBatch(into, input.preserveMtime === true);
-  const flush = (): void => {
-    if (batch.count > 0) writing.write(batch.order());
+  const flush = async (): Promise<void> => {
+    if (batch.count > 0) await writing.write(batch.order());
     batch = new FileBatch(into, input.preserveMtime === true);
   };
   const writeFile = async (path: RelPath, entry: FileEntry): Promise<void> => {
@@ -99,7 +100,7 @@ export async function materialize(input: MaterializeInput): Promise<readonly Ski
       await writeLarge(input, tree, path, entry);
       return;
     }
-    if (!batch.hasRoomFor(entry)) flush();
+    if (!batch.hasRoomFor(entry)) await flush();
     await batch.add(path, entry, input.content);
   };
 
@@ -125,7 +126,7 @@ export async function materialize(input: MaterializeInput): Promise<readonly Ski
     done += 1;
     input.onProgress?.(done);
   }
-  flush();
+  await flush();
   for (const { path, code, message } of await writing.finish()) {
     skip(path, reasonOf(failure(code, message), path), message);
   }
@@ -154,12 +155,12 @@ function interrupted(into: string): WaymarkError {
   return new WaymarkError('INTERRUPTED', `Writing into ${quotePath(into)} was interrupted`, { hint: AGAIN });
 }
 
-/** Files from which on threads are worth their start. */
+/** Entries from which on another thread is worth its start. */
 const WORTH_A_THREAD = 1500;
 
 /** Whoever watches each call has to see it. */
-function threadsFor(fs: FileSystem, entries: number): number {
-  return fs.isWatched || entries < WORTH_A_THREAD ? 0 : spareThreads();
+function isWorthAThread(fs: FileSystem, entries: number): boolean {
+  return !fs.isWatched && entries >= WORTH_A_THREAD && availableParallelism() > 1;
 }
 
 /**

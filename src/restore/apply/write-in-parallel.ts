@@ -1,6 +1,5 @@
-import { availableParallelism } from 'node:os';
 import type { FileSystem } from '../../platform/file-system.ts';
-import { startWorker, type WorkerThread } from '../../platform/worker.ts';
+import { startWorker } from '../../platform/worker.ts';
 import { codeOf } from './failure.ts';
 import type { WorkspaceTree } from './workspace-tree.ts';
 import { pathsOf, type WriteFailure, type WriteOrder, writeBatch } from './write-batch.ts';
@@ -10,46 +9,40 @@ export type WriteAnswer =
   | { readonly kind: 'written'; readonly failures: readonly WriteFailure[] }
   | { readonly kind: 'broken'; readonly message: string };
 
-/** Orders that wait at each thread, so that it has work while the next is prepared. */
-const QUEUE = 2;
-const MOST_THREADS = 3;
+/** Orders that wait at the thread, so that it has work while the next is prepared. */
+const QUEUE = 4;
 
 export interface ParallelWriting extends AsyncDisposable {
-  /** Has an order carried out, here or by another thread, now or soon. */
-  write(order: WriteOrder): void;
+  /** Has an order carried out, now or soon; resolves when there is room for another. */
+  write(order: WriteOrder): Promise<void>;
   /** Resolves when all is done. Gives what could not be written. */
   finish(): Promise<readonly WriteFailure[]>;
 }
 
-/** A thread less than there are cores. */
-export function spareThreads(): number {
-  return Math.min(availableParallelism() - 1, MOST_THREADS);
-}
-
 /**
- * Writes on this thread and on `threads` others. What a thread that ended had to do is done here. Whoever watches each call of `fs` sees none of
- * those that other threads make.
+ * Writes on another thread, or on this one where there is none, or not yet. Two that create files in one directory at a time would only wait for each
+ * other, so there is no more than one that writes. What a thread that ended had to do is done here. Whoever watches each call of `fs` sees none of
+ * those that the other thread makes.
  */
 export function writeInParallel(
   tree: WorkspaceTree,
   fs: FileSystem,
-  threads: number,
+  onThread: boolean,
   entry = 'write-files',
 ): ParallelWriting {
   const failures: WriteFailure[] = [];
-  let others = Array.from({ length: threads }, () => startWorker(entry))
-    .filter((worker) => worker !== undefined)
-    .map((worker) => ({ worker, given: [] as WriteOrder[] }));
+  const given: WriteOrder[] = [];
+  let worker = onThread ? startWorker(entry) : undefined;
+  let hasAnswered = false;
 
   function collect(): void {
-    for (const { worker, given } of others) {
-      for (let answer = worker.take(); answer !== undefined; answer = worker.take()) {
-        take(answer as WriteAnswer, given.shift() as WriteOrder);
-      }
+    for (let answer = worker?.take(); answer !== undefined; answer = worker?.take()) {
+      hasAnswered = true;
+      take(answer as WriteAnswer, given.shift() as WriteOrder);
     }
-    const ended = others.filter(({ worker }) => worker.isDead);
-    others = others.filter(({ worker }) => !worker.isDead);
-    for (const { given } of ended) for (const order of given) again(order);
+    if (!worker?.isDead) return;
+    worker = undefined;
+    for (const order of given.splice(0)) again(order);
   }
 
   function take(answer: WriteAnswer, order: WriteOrder): void {
@@ -69,22 +62,22 @@ export function writeInParallel(
     failures.push(...writeBatch(order, tree, fs));
   }
 
-  async function drain(): Promise<void> {
-    for (collect(); others.some(({ given }) => given.length > 0); collect()) {
-      await Promise.race(busy(others).map((worker) => worker.wait()));
-    }
+  async function waitUntil(isEnough: () => boolean): Promise<void> {
+    for (collect(); worker !== undefined && !isEnough(); collect()) await worker.wait();
   }
 
+  const drain = () => waitUntil(() => given.length === 0);
+
   return {
-    write(order) {
+    async write(order) {
       collect();
-      const free = others.find(({ given }) => given.length < QUEUE);
-      if (free === undefined) {
+      if (worker !== undefined && hasAnswered) await waitUntil(() => given.length < QUEUE);
+      if (worker === undefined || given.length >= QUEUE) {
         failures.push(...writeBatch(order, tree, fs));
         return;
       }
-      free.given.push(order);
-      free.worker.post(order);
+      given.push(order);
+      worker.post(order);
     },
     async finish() {
       await drain();
@@ -93,13 +86,7 @@ export function writeInParallel(
     [Symbol.asyncDispose]: async () => {
       // An end in the midst of a file would leave half of it.
       await drain();
-      await Promise.all(others.map(({ worker }) => worker[Symbol.asyncDispose]()));
+      await worker?.[Symbol.asyncDispose]();
     },
   };
-}
-
-function busy(
-  others: readonly { readonly worker: WorkerThread; readonly given: readonly WriteOrder[] }[],
-): readonly WorkerThread[] {
-  return others.filter(({ given }) => given.length > 0).map(({ worker }) => worker);
 }
