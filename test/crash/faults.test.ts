@@ -37,7 +37,7 @@ function failingDisk(kind: 'ENOSPC' | 'EIO', at: number) {
 const ENGINES = (['cas', 'git'] as const).slice(0, scaled(1, 2));
 
 /** Calls that fail per scene and kind, evenly spread; in a soak all. */
-const CALLS = scaled(12, 10_000);
+const CALLS = scaled(8, 10_000);
 
 const scenes = Object.keys(CRASH_SCENES) as readonly SceneName[];
 const kinds = [

@@ -13,7 +13,7 @@ import type { RecordedScene } from './recorded-scene.ts';
 
 /** Disks looked at per scene, evenly spread; a soak looks at all. The git engine starts processes for every step. */
 const engines = [
-  { engine: 'cas', disks: scaled(12, 10_000) },
+  { engine: 'cas', disks: scaled(8, 10_000) },
   { engine: 'git', disks: scaled(2, 10_000) },
 ] as const;
 

@@ -5,9 +5,9 @@ import { play } from './play.ts';
 import { scenario } from './scenario.ts';
 
 const mixes = [
-  { name: 'cas', engines: ['cas'], runs: scaled(160, 5000) },
-  { name: 'git', engines: ['git'], runs: scaled(20, 800) },
-  { name: 'both in turns', engines: ['cas', 'git'], runs: scaled(10, 400) },
+  { name: 'cas', engines: ['cas'], runs: scaled(120, 5000) },
+  { name: 'git', engines: ['git'], runs: scaled(14, 800) },
+  { name: 'both in turns', engines: ['cas', 'git'], runs: scaled(8, 400) },
 ] as const;
 
 test.concurrent.each(mixes)(

@@ -94,7 +94,7 @@ describe('captures beside readers and collections', () => {
   test('CL-03 CL-04: four writers, four listers and a pruner at once: not one of them fails', async () => {
     const place = sandbox();
     writeFiles(place.workspace, { 'src/a': 'a' });
-    const amount = scaled(4000, 20_000);
+    const amount = scaled(3000, 20_000);
     const rounds = await race(place, [
       ...numbers(4).map((n) => ({
         role: 'write' as const,
@@ -114,7 +114,7 @@ describe('captures beside readers and collections', () => {
 
   test.each(engines)('CL-06: contents come back while they are collected, engine %s', async (engine) => {
     const place = sandbox();
-    const amount = scaled(4000, 20_000);
+    const amount = scaled(3000, 20_000);
     const [rounds = []] = await race(place, [
       { role: 'reuse', engine, keep: 2, amount },
       { role: 'prune', keep: 2, amount },
@@ -153,7 +153,7 @@ describe('restores beside somebody who works', () => {
       onTestFinished(() => void shuffler.process.kill('SIGKILL'));
       await shuffler.line();
       let changed = 0;
-      const end = performance.now() + scaled(4000, 20_000);
+      const end = performance.now() + scaled(3000, 20_000);
       while (performance.now() < end) changed += (await goBack(workspace, id)).changes.length;
       shuffler.process.stdin?.end();
       const published = Number(await shuffler.output);
