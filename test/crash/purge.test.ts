@@ -34,7 +34,7 @@ describe.each(['cas', 'git'] as const)('a purge that dies, engine %s', (engine) 
 
   /** On git each step is a process or more. */
   function steps(count: number): readonly number[] {
-    const all = [...spread(count, engine === 'cas' ? count : scaled(12, count))];
+    const all = [...spread(count, scaled(engine === 'cas' ? 24 : 8, count))];
     return all.map((step) => step + 1);
   }
 

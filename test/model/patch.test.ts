@@ -127,8 +127,8 @@ function removeEmptyDirectories(directory: string): void {
 }
 
 test.each([
-  { engine: 'cas', runs: scaled(60, 3000) },
-  { engine: 'git', runs: scaled(12, 400) },
+  { engine: 'cas', runs: scaled(30, 3000) },
+  { engine: 'git', runs: scaled(8, 400) },
 ] as const)(
   'whatever changed, git apply takes the patch of it, forward and back, engine $engine',
   async ({ engine, runs }) => {

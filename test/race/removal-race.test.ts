@@ -7,7 +7,7 @@ import { spread } from '../support/at-most.ts';
 import { scaled } from '../support/scale.ts';
 import { type WorktreeLibrary, worktreeLibrary } from '../support/worktree-library.ts';
 
-const MOMENTS = scaled(8, 10_000);
+const MOMENTS = scaled(5, 10_000);
 
 /** Does something right before the changing call number `at` that Waymark makes from `arm` on. */
 function before() {
