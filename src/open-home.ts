@@ -44,8 +44,10 @@ export async function openHome(options: OpenOptions): Promise<OpenHome> {
     options.rebuildCatalog && existsSync(layout.catalog)
       ? `${layout.catalog}.replaced-${clock.now()}`
       : undefined;
-  if (replacedCatalog !== undefined) refuseDuringRuns(layout, locks);
-  if (replacedCatalog !== undefined) moveDatabase(fs, layout.catalog, replacedCatalog);
+  if (replacedCatalog !== undefined) {
+    refuseDuringRuns(layout, locks);
+    moveDatabase(fs, layout.catalog, replacedCatalog);
+  }
   const catalog = openSqliteCatalog({ path: layout.catalog, fs, clock });
   const stores = openStores({ layout, fs, locks, clock, git, catalog });
   const scouts = createScouts();

@@ -14,11 +14,11 @@ import {
   rmdirSync,
   symlinkSync,
   unlinkSync,
-  writeSync,
 } from 'node:fs';
 import { decodeName, toFsPath } from '../domain/rel-path.ts';
 import type { FileSystem, FsPath, StepHook } from './file-system.ts';
 import { nearestSeconds } from './file-times.ts';
+import { writeWhole } from './write-whole.ts';
 
 /** `O_PATH` of Linux, which Node does not name: a handle on the path itself that reads and locks nothing. */
 const O_PATH = 0o10000000;
@@ -49,7 +49,7 @@ export function createFileSystem(given?: StepHook): FileSystem {
     },
     write(fd, data) {
       hook('write', nameOf(fd));
-      for (let at = 0; at < data.length; ) at += writeSync(fd, data, at, data.length - at);
+      writeWhole(fd, data);
     },
     fsync(fd) {
       hook('fsync', nameOf(fd));

@@ -8,6 +8,7 @@ import type { Checkpoint } from '../domain/checkpoint.ts';
 import { actionBetween, summarize } from '../domain/diff.ts';
 import { isWaymarkError, WaymarkError } from '../domain/errors.ts';
 import type { RunId } from '../domain/ids.ts';
+import { namesText } from '../domain/names-text.ts';
 import { quotePath } from '../domain/rel-path.ts';
 import type { Skip } from '../domain/snapshot.ts';
 import type { LockHold } from '../platform/lock.ts';
@@ -159,8 +160,7 @@ function noCheckpoint(warnings: readonly string[]): WaymarkError {
 }
 
 function namesOf(skips: readonly Skip[]): string {
-  const named = skips.slice(0, 5).map(({ path }) => quotePath(path));
-  return named.join(', ') + (skips.length > named.length ? `, and ${skips.length - named.length} more` : '');
+  return namesText(skips.map(({ path }) => quotePath(path)));
 }
 
 async function changesOfRun(

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import type { WorktreeRunOptions } from '../checkpoints/api/worktrees.ts';
 import type { WorkspaceContext } from '../checkpoints/workspace/home-context.ts';
 import { WaymarkError } from '../domain/errors.ts';
+import { refuseAborted } from '../domain/refuse-aborted.ts';
 import { createWorktree, type Worktree } from '../worktree/create/create-worktree.ts';
 import { resumeWorktree } from '../worktree/create/resume-worktree.ts';
 import type { Notice } from '../worktree/record/notice.ts';
@@ -9,6 +10,8 @@ import { presentWorktree } from '../worktree/record/present-worktree.ts';
 import { processesInside } from '../worktree/remove/processes-inside.ts';
 import { seedWorktree } from '../worktree/seed/seed-worktree.ts';
 import { counterpartOf, type WorktreePlace, worktreeContext } from './worktree-place.ts';
+
+const INTERRUPTED = 'Interrupted before the command was started';
 
 type PrepareOptions = Pick<WorktreeRunOptions, 'resume' | 'withChanges' | 'signal'>;
 
@@ -37,14 +40,14 @@ export async function prepareWorktree(
   worktree: Worktree,
   { withChanges = false, signal }: PrepareOptions,
 ): Promise<readonly Notice[]> {
-  stopIfAborted(signal);
+  refuseAborted(signal, INTERRUPTED);
   if (await wasPrepared(outer, place, worktree)) return [];
   const { notices } = await seedWorktree(outer, {
     directory: place.directory,
     name: place.runId,
     withChanges,
   });
-  stopIfAborted(signal);
+  refuseAborted(signal, INTERRUPTED);
   await setUp(outer, place, signal);
   return notices;
 }
@@ -81,19 +84,11 @@ async function setUp(
     aside: true,
     ...(signal === undefined ? {} : { signal }),
   });
-  stopIfAborted(signal);
+  refuseAborted(signal, INTERRUPTED);
   if (exitCode === 0) return;
-  if (exitCode === 130 || exitCode === 143) throw interrupted();
+  if (exitCode === 130 || exitCode === 143) throw new WaymarkError('INTERRUPTED', INTERRUPTED);
   throw new WaymarkError('COMMAND_FAILED', `[worktree] setup "${command}" exited with status ${exitCode}`, {
     hint: `It was run in ${cwd}`,
     details: { exit_code: exitCode },
   });
-}
-
-function stopIfAborted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted) throw interrupted();
-}
-
-function interrupted(): WaymarkError {
-  return new WaymarkError('INTERRUPTED', 'Interrupted before the command was started');
 }

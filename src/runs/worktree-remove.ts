@@ -6,6 +6,7 @@ import { claimLock, refuseDuringRun } from '../checkpoints/workspace/claims.ts';
 import type { WorkspaceContext } from '../checkpoints/workspace/home-context.ts';
 import type { Checkpoint } from '../domain/checkpoint.ts';
 import { WaymarkError } from '../domain/errors.ts';
+import { namesText } from '../domain/names-text.ts';
 import type { LockHold } from '../platform/lock.ts';
 import { directoryHash } from '../workspace/identity.ts';
 import { bringBack, changedMeanwhile } from '../worktree/create/set-aside.ts';
@@ -24,7 +25,6 @@ import { placeOf, type WorktreeCaller, type WorktreePlace, worktreeContext } fro
 
 /** ms to wait for another removal of the same worktree */
 const PATIENCE_MS = 1000;
-const MOST_NAMED = 5;
 
 /** How often what came or changed meanwhile is held again. */
 const ATTEMPTS = 3;
@@ -149,12 +149,11 @@ function refuseLost(
 ): void {
   const standing = lost.filter(({ what }) => !discardUnheld && !(discardSecrets && what === 'secret'));
   if (standing.length === 0) return;
-  const named = standing.slice(0, MOST_NAMED).map(({ name }) => name);
-  const more = standing.length > MOST_NAMED ? `, and ${standing.length - MOST_NAMED} more` : '';
+  const named = namesText(standing.map(({ name }) => name));
   const option = standing.every(({ what }) => what === 'secret') ? '--discard-secrets' : '--discard-unheld';
   throw new WaymarkError(
     'WORKTREE_NOT_SAFE',
-    `The worktree ${path} was not removed: no checkpoint holds ${named.join(', ')}${more}`,
+    `The worktree ${path} was not removed: no checkpoint holds ${named}`,
     {
       hint: `Copy away what you need; let the rest go with: waymark worktree remove --force ${option} ${runId}`,
       details: {

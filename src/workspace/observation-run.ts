@@ -1,6 +1,7 @@
 import type { BigIntStats } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { WaymarkError } from '../domain/errors.ts';
+import { refuseAborted } from '../domain/refuse-aborted.ts';
 import { ancestorsOf, quotePath, type RelPath } from '../domain/rel-path.ts';
 import type { FrozenRules } from '../domain/rules.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -21,6 +22,7 @@ import { FLAG, TreeTable } from './walk/tree-table.ts';
 import type { ScopeWatch } from './walk/walk-options.ts';
 import { Walker } from './walk/walker.ts';
 
+const INTERRUPTED = 'The walk was interrupted';
 const NOTHING: ReadonlySet<string> = new Set();
 const FROZEN: ScopeWatch = { enter: () => false, passBy: () => undefined };
 /** Indexes can lead to repositories whose indexes lead further. */
@@ -117,7 +119,7 @@ export class ObservationRun {
     const { root, scouts, signal, onProgress } = this.#options;
     if (scouts === undefined || this.#base === undefined) return undefined;
     const onPause = (rows: number): void => {
-      refuseAborted(signal);
+      refuseAborted(signal, INTERRUPTED);
       onProgress?.(rows);
     };
     return await scouts.scout({ base: this.#base, root, device: Number(device), onPause });
@@ -208,16 +210,12 @@ export class ObservationRun {
   async #drive(steps: Generator<void>, walker: Walker): Promise<void> {
     const { signal, onProgress } = this.#options;
     while (!steps.next().done) {
-      refuseAborted(signal);
+      refuseAborted(signal, INTERRUPTED);
       onProgress?.(walker.filesMet);
       await setImmediate();
     }
-    refuseAborted(signal);
+    refuseAborted(signal, INTERRUPTED);
   }
-}
-
-function refuseAborted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted) throw new WaymarkError('INTERRUPTED', 'The walk was interrupted');
 }
 
 function untrustDirectories(table: TreeTable): void {

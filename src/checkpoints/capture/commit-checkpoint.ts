@@ -60,7 +60,7 @@ export async function commitCheckpoint(
       sessionId,
       seq,
       workspace: identity,
-      createdAt: isoTime(timeOfNewest(context)),
+      createdAt: isoTime(timeOfNext(context)),
       engine: store.engine,
       git: readGitPosition(identity.path),
       snapshot: snapshot.written.ref,
@@ -80,8 +80,8 @@ export async function commitCheckpoint(
 /** A clock that was put back by more than this was wrong before, ms. */
 const STEP_BACK_MS = 24 * 60 * 60 * 1000;
 
-/** The present, ms; where the clock stepped back, right after the workspace's newest checkpoint: what is newer than what must not depend on it. */
-function timeOfNewest({ catalog, clock, identity }: WorkspaceContext): number {
+/** The present, ms; where the clock stepped back, right after the workspace's newest checkpoint: which is newer must not depend on it. */
+function timeOfNext({ catalog, clock, identity }: WorkspaceContext): number {
   const now = clock.now();
   const [newest] = catalog.checkpoints({ dirHash: identity.dirHash, limit: 1 });
   const then = newest === undefined ? now : Date.parse(newest.createdAt);

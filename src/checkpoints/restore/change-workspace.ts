@@ -17,7 +17,8 @@ import { refuseDuringRun } from '../workspace/claims.ts';
 import type { WorkspaceContext } from '../workspace/home-context.ts';
 import { refuseWithJournal } from '../workspace/refuse-with-journal.ts';
 import { requireRoot } from '../workspace/require-root.ts';
-import { innerWorkspaces, lockWorkspace } from '../workspace/workspace-lock.ts';
+import { lockWorkspace } from '../workspace/workspace-lock.ts';
+import { innerWorkspaces } from '../workspace/workspaces-inside.ts';
 import { executePlan } from './execute-plan.ts';
 import { preflight } from './preflight.ts';
 import type { Prepared } from './restore-preparation.ts';
@@ -66,9 +67,10 @@ export async function changeWorkspace(
 ): Promise<RestoreResult> {
   const { options } = change;
   const started = context.clock.now();
-  refuseAborted(options.signal, change.kind);
+  const interrupted = `The ${change.kind} was interrupted; nothing was changed`;
+  refuseAborted(options.signal, interrupted);
   const shown = await showPlan(context, store, change);
-  refuseAborted(options.signal, change.kind);
+  refuseAborted(options.signal, interrupted);
   if (shown !== undefined && (options.dryRun || shown.plan.actions.length === 0)) {
     return resultOf(context, change, started, { plan: shown.plan, warnings: shown.warnings });
   }
@@ -88,13 +90,13 @@ export async function changeWorkspace(
       return resultOf(context, change, started, { plan: prepared.plan, warnings: preview.warnings });
     }
     await preflight(context, store, prepared.plan);
-    refuseAborted(options.signal, change.kind);
+    refuseAborted(options.signal, interrupted);
     const session = useSession(context, options.session).id;
     const safety = await takeSafetyCheckpoint(context, store, prepared, {
       sessionId: session,
       reason: change.reason,
     });
-    refuseAborted(options.signal, change.kind);
+    refuseAborted(options.signal, interrupted);
     const operation = openOperation(context, change, session, safety.checkpoint);
     const outcome = await executePlan(context, store, {
       operation,

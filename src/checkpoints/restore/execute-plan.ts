@@ -51,6 +51,7 @@ export async function executePlan(
     actions: plan.actions,
   });
   if (target !== undefined && context.catalog.checkpoint(target.id) === undefined) {
+    context.catalog.finishOperation(operation.id, { ...endOf(context, safety), status: 'interrupted' });
     closeJournal(fs, layout, identity.dirHash);
     throw new WaymarkError(
       'CHECKPOINT_NOT_FOUND',
@@ -80,7 +81,7 @@ export async function settle(
   safety: Checkpoint,
   result: ApplyResult,
 ): Promise<readonly string[]> {
-  const { catalog, clock, fs, identity, layout } = context;
+  const { catalog, fs, identity, layout } = context;
   const held = await holdDisplaced(context, store, safety, result.displaced);
   if (held !== undefined) discardDisplaced(identity.path, fs, result.displaced);
   // A kill between the record and the end of the journal left it recorded already.
@@ -88,10 +89,8 @@ export async function settle(
     catalog.finishOperation(
       operation.id,
       {
+        ...endOf(context, safety),
         status: 'done',
-        finishedAt: isoTime(clock.now()),
-        before: safety.id,
-        after: null,
         changedCount: result.done.length,
         skippedCount: result.skips.length,
       },
@@ -104,4 +103,9 @@ export async function settle(
   return [
     `Another process wrote during the restore; what it wrote is in safety checkpoint ${held.id}: ${names}`,
   ];
+}
+
+function endOf({ clock }: WorkspaceContext, safety: Checkpoint) {
+  const finishedAt = isoTime(clock.now());
+  return { finishedAt, before: safety.id, after: null, changedCount: 0, skippedCount: 0 };
 }

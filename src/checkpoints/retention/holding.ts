@@ -5,7 +5,7 @@ import { isStored, type SnapshotNode, type SnapshotView } from '../../domain/sna
 import { matchSelection } from '../../restore/plan/match-selection.ts';
 import { openListed } from '../history/open-snapshot.ts';
 import type { WorkspaceContext } from '../workspace/home-context.ts';
-import { ownWorkspaces } from '../workspace/own-workspaces.ts';
+import { ownWorkspaces } from '../workspace/workspaces-inside.ts';
 
 /** A checkpoint with what of a path it holds. */
 export interface Holding {

@@ -21,7 +21,6 @@ export async function retainAfterCapture(
     const stateOf = rootClassifier();
     const group = context.catalog
       .checkpoints(groupOf(newest))
-      .filter(({ planId, workspace }) => planId !== null || workspace.dirHash === newest.workspace.dirHash)
       .filter((other) => sameGovernor(newest, other) && stateOf(other) === 'present');
     const dropped = toDrop(group, decideFor(context, context.identity.path, group, keep));
     if (dropped.length > 0) {
@@ -66,7 +65,8 @@ export function toDrop(
  */
 function groupOf({ planId, engine, workspace, sessionId }: Checkpoint): CheckpointFilter {
   if (planId !== null) return { planId };
-  return engine === 'git' ? { dirHash: workspace.dirHash, engine } : { sessionId };
+  const { dirHash } = workspace;
+  return engine === 'git' ? { dirHash, engine } : { dirHash, sessionId };
 }
 
 function sameGovernor(a: Checkpoint, b: Checkpoint): boolean {

@@ -1,6 +1,7 @@
 import type { Checkpoint } from '../../domain/checkpoint.ts';
 import { isWaymarkError } from '../../domain/errors.ts';
 import type { SessionId } from '../../domain/ids.ts';
+import { namesText } from '../../domain/names-text.ts';
 import { quotePath, type RelPath } from '../../domain/rel-path.ts';
 import type { RestorePlan } from '../../restore/plan/restore-plan.ts';
 import { changesBetween } from '../history/operation-changes.ts';
@@ -31,9 +32,8 @@ export async function otherSessions(
     ([, session]) => session,
   );
   return [...foreign].map(([session, paths]) => {
-    const named = paths.slice(0, MAX_NAMED).map(([path]) => quotePath(path));
-    const more = paths.length > MAX_NAMED ? `, and ${paths.length - MAX_NAMED} more` : '';
-    return `Changed by session ${session} since: ${named.join(', ')}${more}`;
+    const names = paths.map(([path]) => quotePath(path));
+    return `Changed by session ${session} since: ${namesText(names, MAX_NAMED)}`;
   });
 }
 

@@ -1,4 +1,5 @@
 import { isWaymarkError } from '../../domain/errors.ts';
+import { namesText } from '../../domain/names-text.ts';
 import type { Operation } from '../../domain/operation.ts';
 import { quotePath, type RelPath } from '../../domain/rel-path.ts';
 import type { RestorePlan } from '../../restore/plan/restore-plan.ts';
@@ -60,7 +61,5 @@ async function changedBy(
 }
 
 function namesOf(paths: readonly RelPath[]): string {
-  if (paths.length === 0) return '';
-  const more = paths.length > MAX_NAMED ? `, and ${paths.length - MAX_NAMED} more` : '';
-  return `: ${paths.slice(0, MAX_NAMED).map(quotePath).join(', ')}${more}`;
+  return paths.length === 0 ? '' : `: ${namesText(paths.map(quotePath), MAX_NAMED)}`;
 }

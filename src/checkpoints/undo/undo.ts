@@ -50,7 +50,7 @@ export async function undo(context: WorkspaceContext, options: UndoOptions): Pro
   await refuseInterrupted(context);
   if (options.session !== undefined && options.operation === undefined) {
     const session = parseSessionId(options.session);
-    let targets = sessionOperations(context, session);
+    let targets: readonly Operation[] = [];
     return await takeBack(context, options, {
       kind: 'undo',
       takesBack: null,

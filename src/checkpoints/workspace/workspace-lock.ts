@@ -2,9 +2,7 @@ import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { WaymarkError } from '../../domain/errors.ts';
 import { encodeName } from '../../domain/rel-path.ts';
-import type { WorkspaceIdentity } from '../../domain/workspace.ts';
 import type { LockHold, Locks } from '../../platform/lock.ts';
-import type { WorkspaceContext } from './home-context.ts';
 
 /** A workspace held for reading (captures) or for changing it (restores). Dispose to let go. */
 export interface WorkspaceHold extends Disposable {
@@ -14,7 +12,7 @@ export interface WorkspaceHold extends Disposable {
 /**
  * Locks a directory tree. The directory itself is held in the wanted mode and every directory above it shared, so an exclusive hold
  * conflicts with any hold on a directory below it. Whoever holds a tree shared and has to know what goes on further down names the workspaces
- * there ({@link innerWorkspaces}), which are held shared too.
+ * there (`inner`), which are held shared too.
  *
  * @throws WaymarkError `WORKSPACE_BUSY`
  */
@@ -38,14 +36,6 @@ export async function lockWorkspace(
     throw error;
   }
   return { mode, [Symbol.dispose]: release };
-}
-
-/** The known workspaces that lie in one, but for those in its `.waymark`, which is no part of it. */
-export function innerWorkspaces({ catalog, identity }: WorkspaceContext): readonly WorkspaceIdentity[] {
-  const prefix = identity.path === '/' ? '/' : `${identity.path}/`;
-  return catalog
-    .workspaces()
-    .filter(({ path: known }) => known.startsWith(prefix) && !known.startsWith(`${prefix}.waymark/`));
 }
 
 async function take(

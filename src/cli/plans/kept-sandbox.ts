@@ -1,9 +1,8 @@
+import { namesText } from '../../domain/names-text.ts';
 import { quotePath } from '../../domain/rel-path.ts';
 import type { KeptSandbox } from '../../plans/sandbox/discard-sandboxes.ts';
 import type { HeldNowhere } from '../../plans/sandbox/held-nowhere.ts';
 import { pathJson } from '../json/path-json.ts';
-
-const MOST_NAMED = 5;
 
 const WORDS: Readonly<Record<HeldNowhere['reason'], string>> = {
   unheld: '',
@@ -16,9 +15,8 @@ const WORDS: Readonly<Record<HeldNowhere['reason'], string>> = {
 
 /** Says why a sandbox stays, and what to do with it. */
 export function keptWarning({ plan, unheld, because }: KeptSandbox): string {
-  const named = unheld.slice(0, MOST_NAMED).map(({ path, reason }) => `${quotePath(path)}${WORDS[reason]}`);
-  const more = unheld.length > MOST_NAMED ? `, and ${unheld.length - MOST_NAMED} more` : '';
-  const why = because ?? `nothing else holds ${named.join(', ')}${more}`;
+  const names = unheld.map(({ path, reason }) => `${quotePath(path)}${WORDS[reason]}`);
+  const why = because ?? `nothing else holds ${namesText(names)}`;
   return `The sandbox ${quotePath(plan.sandbox.path)} stays: ${why}. Copy away what you need, then delete it`;
 }
 

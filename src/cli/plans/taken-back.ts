@@ -1,4 +1,5 @@
 import { countText } from '../../domain/count-text.ts';
+import { namesText } from '../../domain/names-text.ts';
 import type { PlanEvent } from '../../domain/plan-event.ts';
 import { quotePath, type RelPath } from '../../domain/rel-path.ts';
 
@@ -8,10 +9,9 @@ const MOST_NAMED = 5;
 export function takenBackText({ data, checkpointId }: Pick<PlanEvent, 'data' | 'checkpointId'>): string {
   const { title, directory } = data;
   const count = Number(data['count']);
-  const paths = (data['paths'] as readonly RelPath[]).slice(0, MOST_NAMED).map(quotePath);
-  const more = count > paths.length ? `, and ${count - paths.length} more` : '';
+  const paths = (data['paths'] as readonly RelPath[]).map(quotePath);
   return (
-    `${countText(count, 'path')} of ${directory} went back to before "${title}" began: ${paths.join(', ')}${more}. ` +
+    `${countText(count, 'path')} of ${directory} went back to before "${title}" began: ${namesText(paths, MOST_NAMED, count)}. ` +
     `As they were: waymark checkpoints restore ${checkpointId} PATH --workspace ${quotePath(String(directory))}`
   );
 }

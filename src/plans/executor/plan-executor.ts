@@ -3,6 +3,7 @@ import type { Trigger } from '../../config/settings.ts';
 import type { Decision } from '../../domain/decision.ts';
 import { isWaymarkError, WaymarkError } from '../../domain/errors.ts';
 import { type Plan, recordedError } from '../../domain/plan.ts';
+import { refuseAborted } from '../../domain/refuse-aborted.ts';
 import { AutomaticCheckpoints } from '../checkpoints/automatic-checkpoints.ts';
 import type { CheckpointService } from '../checkpoints/checkpoint-service.ts';
 import { type PlanDocument, type Step, titleOf } from '../document/plan-document.ts';
@@ -13,6 +14,8 @@ import type { PlanScope } from '../records/plan-scope.ts';
 import type { Surroundings } from '../records/surroundings.ts';
 import type { SubplanExecutionService } from './subplan-execution-service.ts';
 import type { ToolRunner } from './tool-runner.ts';
+
+const INTERRUPTED = 'The plan was interrupted';
 
 /** Takes a step that began and whose end nobody saw back to its checkpoint. True where that was done, false where there is none. */
 export type TakeBackStep = (decision: Decision) => Promise<boolean>;
@@ -74,13 +77,13 @@ export class PlanExecutor {
   async #steps(plan: Plan, surroundings: Surroundings): Promise<void> {
     const document = documentOf(plan);
     for (const [at, step] of document.steps.entries()) {
-      refuseAborted(surroundings.signal);
+      refuseAborted(surroundings.signal, INTERRUPTED);
       const present = this.#present(plan, at);
       if (present?.state === 'complete') continue;
       if (present?.state === 'errored' && step.continueOnError) continue;
       const decision = await this.#begin(plan, at, step, present);
       const done = await this.#run(this.#scope(plan, document, surroundings), step, decision);
-      refuseAborted(surroundings.signal);
+      refuseAborted(surroundings.signal, INTERRUPTED);
       if (done.state !== 'complete' && !step.continueOnError) throw stepFailed(at, done);
     }
   }
@@ -157,10 +160,6 @@ export class PlanExecutor {
     ];
     return { ...surroundings, plan, document, guidance };
   }
-}
-
-function refuseAborted(signal: AbortSignal): void {
-  if (signal.aborted) throw new WaymarkError('INTERRUPTED', 'The plan was interrupted');
 }
 
 function stepFailed(at: number, { title, error }: Decision): WaymarkError {

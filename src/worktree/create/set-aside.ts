@@ -1,12 +1,11 @@
 import { lstatSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { WaymarkError } from '../../domain/errors.ts';
+import { namesText } from '../../domain/names-text.ts';
 import { encodeName, quotePath, type RelPath, toFsPath } from '../../domain/rel-path.ts';
 import type { FileSystem } from '../../platform/file-system.ts';
 import { removeTree } from './remove-tree.ts';
 import { newIn, type TreeState, treeState } from './tree-state.ts';
-
-const MOST_NAMED = 5;
 
 /** Where a directory lies while it is removed: a hidden one beside it, out of reach for whoever goes by its path. */
 export function asidePath(path: string): string {
@@ -39,11 +38,9 @@ export function setAside(fs: FileSystem, path: string, held: TreeState): void {
 
 /** @throws WaymarkError `WORKTREE_NOT_SAFE` with `details.changed` */
 export function refuseChanged(path: string, changed: readonly RelPath[]): never {
-  const named = changed.slice(0, MOST_NAMED).map(quotePath).join(', ');
-  const more = changed.length > MOST_NAMED ? `, and ${changed.length - MOST_NAMED} more` : '';
   throw new WaymarkError(
     'WORKTREE_NOT_SAFE',
-    `${path} was not removed: ${named}${more} changed or appeared in it meanwhile`,
+    `${path} was not removed: ${namesText(changed.map(quotePath))} changed or appeared in it meanwhile`,
     { hint: 'Stop what writes in it, then try again', details: { path, changed } },
   );
 }
