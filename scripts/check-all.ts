@@ -17,6 +17,7 @@ tally.check('layers', () => mustRun(node, ['scripts/check-layers.ts'], { cwd: ro
 tally.check('types', () => mustRun(node, ['node_modules/typescript/bin/tsc', '--noEmit'], { cwd: root }));
 tally.check('build', () => mustRun(node, ['scripts/build.ts'], { cwd: root }));
 runTests();
+tally.check('benchmark: every row once, on tiny trees', runBenchmark);
 checkPackage(tally);
 process.stdout.write(`${tally.summary()}\n`);
 process.exitCode = tally.failed === 0 ? 0 : 1;
@@ -25,6 +26,16 @@ interface TestReport {
   readonly numPassedTests: number;
   readonly numFailedTests: number;
   readonly testResults: readonly { readonly status: string; readonly assertionResults: readonly unknown[] }[];
+}
+
+/** Keeps its code alive; how long anything takes says nothing here. */
+function runBenchmark(): void {
+  const place = mkdtempSync(join(tmpdir(), 'waymark-bench-'));
+  try {
+    mustRun(node, ['bench/run.ts', '--smoke', '--corpus-dir', place], { cwd: root });
+  } finally {
+    rmSync(place, { recursive: true, force: true });
+  }
 }
 
 function runTests(): void {
